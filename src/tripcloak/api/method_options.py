@@ -70,7 +70,9 @@ class TrajectoryOptions(TypedDict, total=False):
     period: int | None
     sampling: int | None
     partition: str | None
+    cells: str | None
     cell: int | None
+    resolution: int | None
     interval: int | None
     withheld: float | None
     frequent: float | None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
+import h3.api.basic_int as h3
 import numpy as np
 import pytest
 
@@ -34,6 +36,63 @@ def test_every_box_holds_k_people_and_lies_on_cells_and_slots(partition: str, k:
     assert all((side % 3 == 0).all() for side in release.boxes[2:])
     assert all(((side + release.grid.start // 60) % 60 == 0).all() for side in release.boxes[:2])
     assert audit_release(people, release).safe
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize("k", [2, 5])
+def test_every_box_around_hexagons_holds_k_people_of_one_hexagon(partition: str, k: int) -> None:
+    people = made(users=80, samples=20, seed=5, days=1, spread=15)
+    release = GridGeneralisation(k=k, partition=partition, cells="h3", resolution=10, withheld=0.5).anonymise(
+        people
+    )
+    boxes = list(zip(*(side.tolist() for side in release.boxes), strict=True))
+    samples = plain.listed(people.offsets, people.t, people.x, people.y)
+    assert min(plain.count_inside(samples, boxes)) >= k
+    assert audit_release(people, release).safe
+    assert release.parameters["resolution"] == 10
+    assert "cell" not in release.parameters
+    # Counted by the library alone: of the hexagons a box is around, one has k people in one of its slots.
+    lon, lat = people.grid.unproject((people.x + 0.5) * 100.0, (people.y + 0.5) * 100.0)
+    slot = (people.t + people.grid.start // 60) // 60
+    crowds = [
+        _crowds(lat, lon, slot, people.owner, level) for level in range(release.facts["widest_level"] + 1)
+    ]
+    for box, (t0, t1, x0, x1, y0, y1) in enumerate(boxes):
+        inside = (x0 <= people.x) & (people.x < x1) & (y0 <= people.y) & (people.y < y1)
+        inside &= (t0 <= people.t) & (people.t < t1)
+        assert any((crowd[inside] >= k).any() for crowd in crowds), box
+
+
+def _crowds(lat: Any, lon: Any, slot: Any, owner: Any, level: int) -> Any:
+    """Return how many people each sample's hexagon had in the slot, at a level above resolution 10."""
+    places = zip(lat.tolist(), lon.tolist(), slot.tolist(), strict=True)
+    keys = [(h3.cell_to_parent(h3.latlng_to_cell(a, b, 10), 10 - level), when) for a, b, when in places]
+    people: dict[Any, set[int]] = {}
+    for key, one in zip(keys, owner.tolist(), strict=True):
+        people.setdefault(key, set()).add(one)
+    return np.array([len(people[key]) for key in keys])
+
+
+def test_hexagons_of_frequent_stays_and_sensitive_places_are_wider() -> None:
+    x = np.tile([1, 51, 91], 3)
+    people = Trajectories.of(
+        user=np.repeat(np.arange(3), 3), t=np.tile(np.arange(3) * 60, 3), x=x, y=np.ones(9), grid=Grid()
+    )
+    lon, lat = people.grid.unproject([5150.0], [150.0])
+    release = GridGeneralisation(
+        k=3, partition="irregular", cells="h3", frequent=1.0, doublings=2, sensitive=f"{lat[0]},{lon[0]}"
+    ).anonymise(people)
+    home, given, other = (release.boxes.x1 - release.boxes.x0)[slice(*release.offsets[:2])].tolist()
+    assert given > 5 * max(home, other)
+
+
+def test_resolutions_that_mean_nothing_are_refused() -> None:
+    with pytest.raises(InputError, match="H3 has resolutions 0 to 15; got 16"):
+        GridGeneralisation(k=2, cells="h3", resolution=16)
+    with pytest.raises(InputError, match="cells='h3' only"):
+        GridGeneralisation(k=2, resolution=8)
+    with pytest.raises(InputError, match="one of square, h3"):
+        GridGeneralisation(k=2, cells="triangle")
 
 
 def test_slots_in_a_row_in_one_cell_are_one_box() -> None:

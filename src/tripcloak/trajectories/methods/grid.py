@@ -20,20 +20,26 @@ from tripcloak.trajectories.methods.cells import (
     Lattice,
     check_lengths,
     codes_of,
-    levels_over,
 )
 from tripcloak.trajectories.methods.method import HidingMethod
+from tripcloak.trajectories.methods.tilings import Hexagons, Sides, Squares, Tiling
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
+
+FINEST = 15
+"""H3's finest resolution."""
+USUAL = 8
+"""The resolution of H3 whose cells are nearest to squares of 500 metres and their doubles: 0.74 km2."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GridGeneralisation(HidingMethod):
     """Grid generalisation (Gidofalvi, Huang and Pedersen 2007), with k people in every box.
 
-    Place is cut into square cells and time into slots, for everybody alike. What is released of a person in a
-    slot is the cell, or the rectangle of cells, that holds all samples of that slot; slots in a row with the
-    same cells are one box. How wide a cell is, the partition says; it is doubled until k people were in it.
+    Place is cut into cells and time into slots, for everybody alike. What is released of a person in a slot
+    is the rectangle around the cell, or the cells, that hold all samples of that slot; slots in a row with
+    the same rectangle are one box. How wide a cell is, the partition says; it is widened until k people
+    were in it.
 
     From the paper come the three partitions; that k people be in every box is Gruteser and Grunwald's (2003),
     and decides the levels, which the paper leaves to each person. A rectangle of several cells counts as safe
@@ -44,8 +50,13 @@ class GridGeneralisation(HidingMethod):
     partition
         ``common``: cells of one width for everybody. ``individual``: of one width a person. ``irregular``: of
         a width for each person and region, wider where the person stays often.
+    cells
+        ``square``: squares, which are doubled. ``h3``: hexagons of H3, of which the parent is taken; k people
+        are in the hexagon, and the rectangle around it is released.
     cell
-        Metres of the finest cell.
+        Metres of the finest square.
+    resolution
+        H3's resolution of the finest hexagon, 0 to 15.
     interval
         Seconds of a slot.
     withheld
@@ -57,7 +68,7 @@ class GridGeneralisation(HidingMethod):
         Places that are sensitive for everybody, beside those: latitude and longitude in degrees, with a
         semicolon between two places (``irregular``). They are not published.
     doublings
-        How often cells of both are doubled at least (``irregular``).
+        How often cells of both are doubled at least, or how often their parent is taken (``irregular``).
 
     Examples
     --------
@@ -79,7 +90,16 @@ class GridGeneralisation(HidingMethod):
         metavar="NAME",
         values=("common", "individual", "irregular"),
     )
+    cells: str = option(
+        "square",
+        help="What cells are: squares and their doubles, or hexagons of H3 and their parents.",
+        metavar="NAME",
+        values=("square", "h3"),
+    )
     cell: int = option(500, **ABOUT_CELL)
+    resolution: int | None = option(
+        None, help="H3: resolution of the finest cells, up to 15.", unset=str(USUAL), metavar="N", least=0
+    )
     interval: int = option(3600, **ABOUT_INTERVAL)
     withheld: float = option(0.1, help="Share of samples that may be withheld.", metavar="SHARE", least=0)
     frequent: float = option(
@@ -110,20 +130,36 @@ class GridGeneralisation(HidingMethod):
             )
         if self.sensitive is not None and self.partition != "irregular":
             raise InputError(f"sensitive places are of use for {spelt('partition', 'irregular')} only")
+        if self.resolution is not None and self.cells != "h3":
+            raise InputError(f"a resolution is of use for {spelt('cells', 'h3')} only")
+        if self.finest > FINEST:
+            raise InputError(f"H3 has resolutions 0 to {FINEST}; got {self.finest}")
         _places(self.sensitive)
 
+    @property
+    def finest(self) -> int:
+        """Return the resolution of H3's finest cells, where it is these."""
+        return USUAL if self.resolution is None else self.resolution
+
     def parameters(self) -> dict[str, Any]:
-        """Return the method's own parameters; where sensitive places are is not published."""
-        return {name: value for name, value in super().parameters().items() if name != "sensitive"}
+        """Return the parameters that play a part; where sensitive places are is not published."""
+        left_out = {"sensitive", *(("resolution",) if self.cells == "square" else ("cell",))}
+        told = {name: value for name, value in super().parameters().items() if name not in left_out}
+        return told if self.cells == "square" else {**told, "resolution": self.finest}
 
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return everybody told by cells and slots, what cannot be safe left out."""
         lattice = Lattice.of(trajectories.grid, cell=self.cell, interval=self.interval)
-        moments = _moments(trajectories, lattice)._replace(
-            given=_cells_of(self.sensitive, trajectories, lattice)
+        tiling: Tiling = (
+            Squares.over(trajectories, lattice)
+            if self.cells == "square"
+            else Hexagons(trajectories.grid, self.finest)
+        )
+        moments = _moments(trajectories, lattice, tiling)._replace(
+            given=_cells_of(self.sensitive, trajectories, tiling)
         )
         safe = []
-        for level in range(levels_over(lattice, trajectories) + 1):
+        for level in range(tiling.coarsest + 1):
             progress("counting people in cells", level, None)
             safe.append(_safe(moments, level, self.k))
         levels = _LEVELS[self.partition](self, moments, np.stack(safe))
@@ -145,46 +181,57 @@ class GridGeneralisation(HidingMethod):
 
 
 class _Moments(NamedTuple):
-    """Every person's slots, by person and time: the cells around all samples, and how many samples."""
+    """Every person's slots, by person and time: the cells of all samples, and how many samples."""
 
     owner: Ints
     slot: Ints
-    x0: Ints
-    x1: Ints
-    y0: Ints
-    y1: Ints
     samples: Ints
     of_sample: Ints
-    places: tuple[Ints, Ints, Ints]
-    """Of every different cell that somebody was in within a slot: whose moment, column and row."""
-    given: tuple[Ints, Ints] = (np.empty(0, np.int64), np.empty(0, np.int64))
-    """Column and row of sensitive places."""
+    tiling: Tiling
+    moment: Ints
+    """Of every different cell that somebody was in within a slot: whose moment."""
+    cells: Ints
+    """And which of the finest cells."""
+    corner: Ints
+    """Of every moment the cell by which its region is known."""
+    given: Ints = np.empty(0, np.int64)
+    """The cells of sensitive places."""
+
+    def sides(self, rows: Ints, level: int) -> Sides:
+        """Return the rectangles around all cells of some moments, at a level."""
+        row = np.full(len(self.owner), -1, np.int64)
+        row[rows] = np.arange(len(rows))
+        ours = np.flatnonzero(row[self.moment] >= 0)
+        begins = np.searchsorted(row[self.moment[ours]], np.arange(len(rows)))
+        west, east, south, north = self.tiling.rectangles(self.tiling.wider(self.cells[ours], level), level)
+        low = (np.minimum.reduceat(side, begins) for side in (west, south))
+        high = (np.maximum.reduceat(side, begins) for side in (east, north))
+        (x0, y0), (x1, y1) = low, high
+        return x0, x1, y0, y1
+
+    def regions(self, level: int) -> Ints:
+        """Return a number for each person and region of a level, by moment."""
+        return codes_of(self.owner, self.tiling.wider(self.corner, level))
 
 
-def _moments(trajectories: Trajectories, lattice: Lattice) -> _Moments:
+def _moments(trajectories: Trajectories, lattice: Lattice, tiling: Tiling) -> _Moments:
     slot = lattice.slots(trajectories.t)
-    x, y = lattice.cells(trajectories.x), lattice.cells(trajectories.y)
+    cells = tiling.cells(trajectories.x, trajectories.y)
     owner = trajectories.owner
     begins = np.ones(len(owner), dtype=bool)
     begins[1:] = (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1])
     at, of_sample = np.flatnonzero(begins), np.cumsum(begins) - 1
-    x0, x1, y0, y1 = (f.reduceat(column, at) for column in (x, y) for f in (np.minimum, np.maximum))
     stays = np.ones(len(owner), dtype=bool)
-    stays[1:] = begins[1:] | (x[1:] != x[:-1]) | (y[1:] != y[:-1])
-    places = of_sample[stays], x[stays], y[stays]
+    stays[1:] = begins[1:] | (cells[1:] != cells[:-1])
     sizes = np.diff(np.append(at, len(owner)))
-    return _Moments(owner[at], slot[at], x0, x1, y0, y1, sizes, of_sample, places)
+    corner = tiling.corners(cells, at)
+    return _Moments(owner[at], slot[at], sizes, of_sample, tiling, of_sample[stays], cells[stays], corner)
 
 
 def _safe(moments: _Moments, level: int, k: int) -> Bools:
-    """Return of which moments one of the cells, so often doubled, was one of k people in that slot."""
-    moment, x, y = moments.places
-    columns = (moments.slot[moment], x >> level, y >> level)
-    code = np.zeros(len(moment), np.int64)
-    for column in columns:
-        _, other = np.unique(column, return_inverse=True)
-        code = code * (int(other.max()) + 1) + other
-    _, code = np.unique(code, return_inverse=True)
+    """Return of which moments one of the cells of a level was one of k people in that slot."""
+    moment = moments.moment
+    code = codes_of(moments.slot[moment], moments.tiling.wider(moments.cells, level))
     people = np.unique(code * (int(moments.owner[-1]) + 1) + moments.owner[moment])
     crowd = np.bincount(people // (int(moments.owner[-1]) + 1), minlength=int(code.max()) + 1)
     return np.bincount(moment, crowd[code] >= k, minlength=len(moments.owner)) > 0
@@ -214,7 +261,7 @@ def _irregular(method: GridGeneralisation, moments: _Moments, safe: Bools) -> In
     levels: Ints = np.minimum(first, len(safe) - 1)
     # Invariant: at levels above this one, a region that somebody has at that level is had so at all times.
     for level in range(len(safe) - 1, 0, -1):
-        region = codes_of(moments.owner, moments.x0 >> level, moments.y0 >> level)
+        region = moments.regions(level)
         coarse = np.zeros(int(region.max()) + 1, dtype=bool)
         coarse[region[levels >= level]] = True
         levels = np.maximum(levels, np.where(coarse[region], level, 0))
@@ -223,25 +270,30 @@ def _irregular(method: GridGeneralisation, moments: _Moments, safe: Bools) -> In
 
 def _stays_often(method: GridGeneralisation, moments: _Moments) -> Bools:
     """Return which moments are in a cell where their person spends that share of all slots, or more."""
-    place = codes_of(moments.owner, moments.x0, moments.y0)
+    place = moments.regions(0)
     share = np.bincount(place)[place] / np.bincount(moments.owner)[moments.owner]
     often: Bools = share >= method.frequent
     return often
 
 
 def _at_given(moments: _Moments) -> Bools:
-    """Return which moments touch the cell of a sensitive place."""
+    """Return which moments have the cell of a sensitive place within their rectangle."""
     touched = np.zeros(len(moments.owner), dtype=bool)
-    for x, y in zip(*moments.given, strict=True):
-        touched |= (moments.x0 <= x) & (x <= moments.x1) & (moments.y0 <= y) & (y <= moments.y1)
+    if not len(moments.given):
+        return touched
+    x0, x1, y0, y1 = moments.sides(np.arange(len(touched)), 0)
+    for west, east, south, north in zip(*moments.tiling.rectangles(moments.given, 0), strict=True):
+        touched |= (x0 <= west) & (east <= x1) & (y0 <= south) & (north <= y1)
     return touched
 
 
-def _cells_of(sensitive: str | None, trajectories: Trajectories, lattice: Lattice) -> tuple[Ints, Ints]:
-    """Return the column and row of the cell that each sensitive place is in."""
+def _cells_of(sensitive: str | None, trajectories: Trajectories, tiling: Tiling) -> Ints:
+    """Return the cell that each sensitive place is in."""
     lat, lon = np.array(_places(sensitive), np.float64).reshape(-1, 2).T
+    if not len(lat):
+        return np.empty(0, np.int64)
     x, y = (np.floor(side / trajectories.grid.metres) for side in trajectories.grid.project(lon, lat))
-    return lattice.cells(x.astype(np.int64)), lattice.cells(y.astype(np.int64))
+    return tiling.cells(x.astype(np.int64), y.astype(np.int64))
 
 
 def _places(sensitive: str | None) -> list[tuple[float, float]]:
@@ -274,9 +326,12 @@ def _released(
     """Return the boxes of what is kept; slots in a row with the same cells are one box."""
     rows = np.flatnonzero(kept)
     owner, slot, level = moments.owner[rows], moments.slot[rows], levels[rows]
-    low = lattice.boxes(slot, moments.x0[rows] >> level, moments.y0[rows] >> level, level)
-    high = lattice.boxes(slot, moments.x1[rows] >> level, moments.y1[rows] >> level, level)
-    sides = Boxes(low.t0, low.t1, low.x0, high.x1, low.y0, high.y1)
+    around = np.empty((4, len(rows)), np.int64)
+    for one in np.unique(level).tolist():
+        some = np.flatnonzero(level == one)
+        around[:, some] = moments.sides(rows[some], one)
+    begin = slot * lattice.slot - lattice.first
+    sides = Boxes(begin, begin + lattice.slot, *around)
     begins = np.ones(len(rows), dtype=bool)
     begins[1:] = (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1] + 1)
     for side in sides[2:]:
