@@ -97,7 +97,7 @@ def test_an_approval_lets_a_release_go(tripcloak, place):
     order = ("ledger", "approve", "may", *where, "--by", "Data Protection", "--key", place / "officer.key")
     refused = tripcloak(*order, "--verdict", "reject", "--comment", "too fine")
     assert refused.code == 0
-    assert "NOT be published yet: 0 of 1, 1 reject approve" in refused.out
+    assert "NOT be published yet: 0 of 1 approve, 1 reject" in refused.out
     told = tripcloak("ledger", "show", place / "may", *where)
     assert "too fine" in told.out
     assert "as they were recorded" in told.out

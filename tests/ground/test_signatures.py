@@ -327,6 +327,8 @@ def test_what_is_no_key_is_said(tmp_path: Path, keys: Path) -> None:
     open_key.chmod(0o640)
     with pytest.raises(InputError, match="chmod 600"):
         read_signing_key(open_key)
+    with pytest.raises(InputError, match="holds a public key"):
+        read_signing_key(keys / "own.pub")
     other = tmp_path / "rsa.key"
     subprocess.run(
         ["openssl", "genpkey", "-algorithm", "X25519", "-out", other], check=True, capture_output=True

@@ -169,6 +169,29 @@ def test_another_key(folder: Path) -> None:
         open_ledger(folder)
 
 
+def test_the_key_from_before_a_rotation(folder: Path) -> None:
+    before = (folder / "key").read_bytes()
+    open_ledger(folder).rotate()
+    (folder / "key").write_bytes(before)
+    with pytest.raises(InputError, match="from before its last rotation"):
+        open_ledger(folder)
+
+
+def test_a_chain_without_its_head(folder: Path) -> None:
+    (folder / "head.json").unlink()
+    assert_broken(folder, r"head\.json, is missing")
+
+
+def test_nothing_is_begun_where_the_clock_ran_backwards(
+    folder: Path, clock: Callable[[timedelta], None]
+) -> None:
+    ledger, before = open_ledger(folder), contents(folder)
+    clock(-timedelta(hours=2))
+    with pytest.raises(InputError, match="set the clock right"):
+        ledger.rotate()
+    assert contents(folder) == before
+
+
 def test_a_key_that_others_can_read(folder: Path) -> None:
     (folder / "key").chmod(0o640)
     with pytest.raises(InputError, match="chmod 600"):

@@ -126,6 +126,8 @@ def read_signing_key(path: Path) -> SigningKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     text = _read(path, "private")
+    if b"PUBLIC KEY" in text:
+        raise InputError(f"{path} holds a public key; sign with the private one, which only its owner has")
     if path.stat().st_mode & 0o077:
         raise InputError(f"{path} holds a private key that others can read; close it: chmod 600 {path}")
     phrase = _passphrase(path) if LOCKED in text else None

@@ -67,7 +67,7 @@ def read_half_rotated(folder: Path, old: LedgerKey, new: LedgerKey) -> tuple[Ent
     last = _parsed(files[-1].read_bytes()) if files else {}
     if last.get("kind") != "rotated" or not new.sealed(_message(last), last.get("seal")):
         return None
-    if new.sealed(_message(head := _read_head(folder)), head.get("seal")):
+    if new.sealed(_message(head := read_head(folder)), head.get("seal")):
         return _checked(folder, new, files)
     before, text = _checked(folder, old, files[:-1]), files[-1].read_bytes()
     if last.get("sequence") != len(files) or last.get("previous") != before[-1].digest:
@@ -76,15 +76,18 @@ def read_half_rotated(folder: Path, old: LedgerKey, new: LedgerKey) -> tuple[Ent
 
 
 def _checked(folder: Path, key: LedgerKey, files: Sequence[Path]) -> tuple[Entry, ...]:
-    head = _read_head(folder)
+    head = read_head(folder)
     texts = [path.read_bytes() for path in files]
     told = [_parsed(text) for text in texts]
     sealed = [key.sealed(_message(one), one.get("seal")) for one in told]
-    if not any(sealed) and not key.sealed(_message(head), head.get("seal")):
-        raise InputError(
-            f"the key in {folder} is not the one that this ledger was written with; bring back the right one"
-        )
     last_key = max((at for at, one in enumerate(told) if one.get("kind") == "rotated"), default=0)
+    if not any(sealed[last_key:]) and not key.sealed(_message(head), head.get("seal")):
+        of = (
+            "from before its last rotation"
+            if any(sealed)
+            else "not the one that this ledger was written with"
+        )
+        raise InputError(f"the key in {folder} is {of}; bring back the right one")
     previous = NOTHING
     for at, (path, text) in enumerate(zip(files, texts, strict=True)):
         if path.name != _name(at + 1):
@@ -100,7 +103,7 @@ def _checked(folder: Path, key: LedgerKey, files: Sequence[Path]) -> tuple[Entry
 
 
 def _files(folder: Path) -> list[Path]:
-    _read_head(folder)
+    read_head(folder)
     return sorted((folder / CHAIN).glob("[0-9]*.json"))
 
 
@@ -114,17 +117,12 @@ def append(
     InputError
         The clock of this machine is behind the last entry.
     """
-    now = datetime.now(UTC)
+    hold_to_clock(entries)
     last = entries[-1] if entries else None
-    if last is not None and now + SKEW < _when(last):
-        raise InputError(
-            f"the clock of this machine says {_written(now)}, and the last entry of the ledger was made at "
-            f"{last.time}: set the clock right. Nothing was written"
-        )
     told = {
         "sequence": len(entries) + 1,
         "previous": NOTHING if last is None else last.digest,
-        "time": _written(now),
+        "time": _written(datetime.now(UTC)),
         "kind": kind,
         **content,
     }
@@ -136,10 +134,20 @@ def append(
     except OSError:
         # Where the head is in place all is written. Else what could not be finished must not have been begun:
         # the entry would count without its head.
-        if not entries or _read_head(folder).get("sequence") != entry.sequence:
+        if not entries or read_head(folder).get("sequence") != entry.sequence:
             path.unlink(missing_ok=True)
             raise
     return entry
+
+
+def hold_to_clock(entries: Sequence[Entry]) -> None:
+    """Raise where the clock of this machine is behind the last entry, before anything is written."""
+    now = datetime.now(UTC)
+    if entries and now + SKEW < _when(entries[-1]):
+        raise InputError(
+            f"the clock of this machine says {_written(now)}, and the last entry of the ledger was made at "
+            f"{entries[-1].time}: set the clock right. Nothing was written"
+        )
 
 
 def write_head(folder: Path, key: LedgerKey, last: Entry) -> None:
@@ -150,7 +158,7 @@ def write_head(folder: Path, key: LedgerKey, last: Entry) -> None:
 
 def is_settled(folder: Path, entries: Sequence[Entry]) -> bool:
     """Return whether the recorded head is the last entry, as it is unless a run was stopped in between."""
-    return _read_head(folder).get("sequence") == len(entries)
+    return read_head(folder).get("sequence") == len(entries)
 
 
 def backward_times(entries: Sequence[Entry]) -> list[int]:
@@ -163,7 +171,10 @@ def backward_times(entries: Sequence[Entry]) -> list[int]:
     return found
 
 
-def _read_head(folder: Path) -> dict[str, Any]:
+def read_head(folder: Path) -> dict[str, Any]:
+    """Return which entry is recorded as the last, or raise where the folder is no ledger that can be read."""
+    if not (folder / HEAD).is_file() and any((folder / CHAIN).glob("[0-9]*.json")):
+        raise _broken(folder, f"the record of its last entry, {HEAD}, is missing")
     if not (folder / HEAD).is_file() or not (folder / CHAIN).is_dir():
         raise InputError(f"{folder} is no ledger; make one with `tripcloak ledger init {folder}`")
     head = _parsed((folder / HEAD).read_bytes())

@@ -32,9 +32,11 @@ from tripcloak.ledger.store.chain import (
     Kind,
     append,
     backward_times,
+    hold_to_clock,
     is_settled,
     read_chain,
     read_half_rotated,
+    read_head,
     write_head,
 )
 from tripcloak.ledger.store.columns import (
@@ -113,8 +115,7 @@ def open_ledger(folder: Path) -> Ledger:
     AuditFailedError
         The chain is broken or cut off.
     """
-    if not (folder / HEAD).is_file():
-        raise InputError(f"{folder} is no ledger; make one with `tripcloak ledger init {folder}`")
+    read_head(folder)
     if (folder / NEXT).exists():
         with locked(folder):
             _finish_rotation(folder)
@@ -238,6 +239,7 @@ class Ledger:
             self.entries = read_chain(self.folder, self.key)
             if self.key.records != before:
                 raise InputError("the key of the ledger was changed while this ran; run it again")
+            hold_to_clock(self.entries)
             if not is_settled(self.folder, self.entries):
                 write_head(self.folder, self.key, self.entries[-1])
             self._tidy()

@@ -111,12 +111,16 @@ class RecordedRelease:
         return None if told is None else int(told["people"])
 
     def approval_words(self) -> str:
-        """Return how many approve, and what is missing."""
+        """Return how many approve, and what stands against it."""
+        return ", ".join([self._approving(), *self._against()])
+
+    def _approving(self) -> str:
         approving = sum(one.verdict == "approve" for one in self.standing)
-        told = f"{approving} of {self.approvals_needed}" if self.approvals_needed else f"{approving}"
+        return f"{approving} of {self.approvals_needed}" if self.approvals_needed else f"{approving}"
+
+    def _against(self) -> list[str]:
         against = [one.verdict for one in self.standing if one.verdict != "approve"]
-        words = [told, *(f"{against.count(one)} {one}" for one in VERDICTS if one in against)]
-        return ", ".join(words)
+        return [f"{against.count(one)} {one}" for one in VERDICTS if one in against]
 
     def words(self) -> str:
         """Return where it stands in the ledger, and whether it may be published."""
@@ -125,7 +129,8 @@ class RecordedRelease:
             return f"{told} It may be published."
         if self.state != "released":
             return f"{told} It is {self.state}, and not to be published."
-        return f"{told} It may NOT be published yet: {self.approval_words()} approve."
+        counted = ", ".join([f"{self._approving()} approve", *self._against()])
+        return f"{told} It may NOT be published yet: {counted}."
 
     def in_short(self) -> dict[str, Any]:
         """Return the same for JSON."""
