@@ -91,6 +91,8 @@ def test_resolutions_that_mean_nothing_are_refused() -> None:
         GridGeneralisation(k=2, cells="h3", resolution=16)
     with pytest.raises(InputError, match="cells='h3' only"):
         GridGeneralisation(k=2, resolution=8)
+    with pytest.raises(InputError, match="their resolution says; leave the width of cells out"):
+        GridGeneralisation(k=2, cells="h3", cell=500)
     with pytest.raises(InputError, match="one of square, h3"):
         GridGeneralisation(k=2, cells="triangle")
 

@@ -28,6 +28,8 @@ from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 
 FINEST = 15
 """H3's finest resolution."""
+WIDTH = 500
+"""Metres of the finest square, unless another is asked for."""
 USUAL = 8
 """The resolution of H3 whose cells are nearest to squares of 500 metres and their doubles: 0.74 km2."""
 
@@ -96,9 +98,9 @@ class GridGeneralisation(HidingMethod):
         metavar="NAME",
         values=("square", "h3"),
     )
-    cell: int = option(500, **ABOUT_CELL)
+    cell: int | None = option(None, unset="500", **ABOUT_CELL)
     resolution: int | None = option(
-        None, help="H3: resolution of the finest cells, up to 15.", unset=str(USUAL), metavar="N", least=0
+        None, help="H3: resolution of the finest cells, up to 15.", unset="8", metavar="N", least=0
     )
     interval: int = option(3600, **ABOUT_INTERVAL)
     withheld: float = option(0.1, help="Share of samples that may be withheld.", metavar="SHARE", least=0)
@@ -123,7 +125,7 @@ class GridGeneralisation(HidingMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_lengths(self.cell, self.interval)
+        check_lengths(self.width, self.interval)
         if not 0 <= self.withheld < 1:
             raise InputError(
                 f"the share that may be withheld is 0 or more and below 1; got {self.withheld:g}"
@@ -132,9 +134,16 @@ class GridGeneralisation(HidingMethod):
             raise InputError(f"sensitive places are of use for {spelt('partition', 'irregular')} only")
         if self.resolution is not None and self.cells != "h3":
             raise InputError(f"a resolution is of use for {spelt('cells', 'h3')} only")
+        if self.cell is not None and self.cells == "h3":
+            raise InputError("how wide cells of H3 are, their resolution says; leave the width of cells out")
         if self.finest > FINEST:
             raise InputError(f"H3 has resolutions 0 to {FINEST}; got {self.finest}")
         _places(self.sensitive)
+
+    @property
+    def width(self) -> int:
+        """Return the metres of the finest square, where it is these."""
+        return WIDTH if self.cell is None else self.cell
 
     @property
     def finest(self) -> int:
@@ -143,13 +152,17 @@ class GridGeneralisation(HidingMethod):
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that play a part; where sensitive places are is not published."""
-        left_out = {"sensitive", *(("resolution",) if self.cells == "square" else ("cell",))}
-        told = {name: value for name, value in super().parameters().items() if name not in left_out}
-        return told if self.cells == "square" else {**told, "resolution": self.finest}
+        left_out, told = (
+            ("resolution", {"cell": self.width})
+            if self.cells == "square"
+            else ("cell", {"resolution": self.finest})
+        )
+        all_of_them = {**super().parameters(), **told}
+        return {name: all_of_them[name] for name in all_of_them if name not in ("sensitive", left_out)}
 
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return everybody told by cells and slots, what cannot be safe left out."""
-        lattice = Lattice.of(trajectories.grid, cell=self.cell, interval=self.interval)
+        lattice = Lattice.of(trajectories.grid, cell=self.width, interval=self.interval)
         tiling: Tiling = (
             Squares.over(trajectories, lattice)
             if self.cells == "square"

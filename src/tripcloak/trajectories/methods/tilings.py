@@ -99,7 +99,7 @@ class Hexagons:
     >>> hexagons = Hexagons(Grid(metres=100), finest=8)
     >>> cells = hexagons.cells(np.array([0, 4, 900]), np.array([0, 1, 0]))
     >>> [len(np.unique(hexagons.wider(cells, level))) for level in (0, 8)]
-    [3, 1]
+    [2, 1]
     """
 
     grid: Grid
