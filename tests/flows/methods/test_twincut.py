@@ -13,15 +13,18 @@ from hypothesis import strategies as st
 from oracles.flows import cuts as plain
 from oracles.flows import oigh
 from oracles.readback import group_pairs
-from tripcloak.flows.methods import OIGH, NestedCut, ODkAnon, TwinCut
+from tripcloak.flows.methods import OIGH, NestedCut, ODkAnon, TwinCut, cut_pairs
 from tripcloak.flows.methods._kernels import cuts as _kernels
 from tripcloak.flows.methods.cut_pairs import CutPair, CutPairSearch, Settled
+from tripcloak.flows.methods.losses import find_loss
 from tripcloak.flows.methods.products import find_products
 from tripcloak.flows.methods.tree_method import Clock
+from tripcloak.flows.methods.twincut import _Rival
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.flows.report.plain import withheld_although_safe
 from tripcloak.ground.arrays import Bools
+from tripcloak.ground.progress import silent
 from worlds.cuts import Place, Request, hold_to, k_of, placed, requests, sent
 from worlds.depth import size
 from worlds.matrices import diced_tree, hierarchy_of, seeds
@@ -83,6 +86,54 @@ def duels(draw: st.DrawFn) -> tuple[Request, CutPairSearch, CutPair, float]:
     dice: Random = draw(seeds)
     cuts = [coded(twins, axis, dice.choice(plain.cuts(request.case.trees[axis]))) for axis in (0, 1)]
     return request, twins, twins.evaluate(cuts[0], cuts[1]), dice.choice([0.0, 1.0, 2.5, 6.0, 40.0, 1e6])
+
+
+@given(duel=duels(), axis=st.sampled_from([0, 1]))
+def test_what_is_forgotten_is_found_again(duel: Any, axis: int) -> None:
+    _, twins, pair, price = duel
+    before = twins.reply(axis, pair, price)
+    assert "_by_other" in vars(twins)
+    twins.forget()
+    assert "_by_other" not in vars(twins)
+    after = twins.reply(axis, pair, price)
+    assert [np.array_equal(one, other) for one, other in zip(before, after, strict=True)] == [True] * 4
+
+
+@given(request=requests(max_zones=14, max_rows=60))
+def test_a_rival_kept_by_tile_is_the_same_solution(request: Request) -> None:
+    matrix = request.case.matrix()
+    promise = request.promise.resolve(matrix)
+    told = ODkAnon(promise=promise, suppression_limit=request.limit).solve(matrix, promise, silent)
+    again = _Rival.of(matrix, told).solution(matrix)
+    for name in ("origin_zone", "destination_zone", "suppressed", "homogeneous"):
+        assert np.array_equal(getattr(again, name), getattr(told, name)), name
+
+
+def test_rivals_are_gone_before_products_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What both take of memory must not stand side by side."""
+    order: list[str] = []
+    for name, owner in (("solve", ODkAnon), ("find_products", TwinCut)):
+        whole = getattr(owner, name)
+
+        def noted(*given: Any, name: str = name, whole: Any = whole) -> Any:
+            order.append(name)
+            return whole(*given)
+
+        monkeypatch.setattr(owner, name, noted)
+    tree = hierarchy_of({"all": None, "a": "all", "b": "all"})
+    matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0]))
+    TwinCut(promise=k_of(2), suppression_limit=0.3).anonymise(matrix)
+    assert order == ["solve", "find_products"]
+
+
+@pytest.mark.parametrize("each", [1, 2, 5])
+def test_volumes_are_summed_block_by_block(each: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cut_pairs, "AT_ONCE", each)
+    tree = hierarchy_of({"all": None, "a": "all", "b": "all"})
+    ends = np.array([0, 0, 1, 1, 0]), np.array([0, 1, 1, 0, 0])
+    products = find_products(ODMatrix.from_trips(tree, tree, *ends), k_of(2), find_loss("tiles"))
+    origins, destinations = CutPairSearch(products, 0.0)._volumes
+    assert (origins.tolist(), destinations.tolist()) == ([3.0, 2.0, 5.0], [3.0, 2.0, 5.0])
 
 
 @settings(max_examples=MANY)

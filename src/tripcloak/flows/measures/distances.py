@@ -308,8 +308,10 @@ def trip_length_distance_of(comparison: ReleaseComparison) -> float | None:
     )
     if np.isnan(before).any() or np.isnan(after).any():
         return None
+    values = np.concatenate((before, after))
+    del before, after
     shares = comparison.original / comparison.total, comparison.released / comparison.released_total
-    return earth_movers_distance(before, shares[0], after, shares[1]) / 1000
+    return _work_between(values, *shares) / 1000
 
 
 def earth_movers_distance(a: Floats, share_a: Floats, b: Floats, share_b: Floats) -> float:
@@ -321,14 +323,25 @@ def earth_movers_distance(a: Floats, share_a: Floats, b: Floats, share_b: Floats
     >>> earth_movers_distance(np.array([3.0]), whole, np.array([1.0, 4.0]), halves)
     1.5
     """
-    values = np.concatenate((a, b))
+    return _work_between(np.concatenate((a, b)), share_a, share_b)
+
+
+def _work_between(values: Floats, share_a: Floats, share_b: Floats) -> float:
+    """Return the same of values that stand one behind the other."""
     order = np.argsort(values, kind="stable")
-    shares = np.concatenate((share_a, -share_b))
     work, gap = 0.0, 0.0
     # Invariant: gap is what one distribution has before the piece and the other has not; pieces share an end.
     for start in range(0, len(order) - 1, _PIECE):
         piece = order[start : start + _PIECE + 1]
-        gaps = np.cumsum(shares[piece[:-1]]) + gap
+        gaps = np.cumsum(_differences(piece[:-1], share_a, share_b)) + gap
         work += float((np.abs(gaps) * np.diff(values[piece])).sum())
         gap = float(gaps[-1])
     return work
+
+
+def _differences(rows: Ints, share_a: Floats, share_b: Floats) -> Floats:
+    """Return what each of some rows adds to one distribution, or takes from it for the other's."""
+    found = np.empty(len(rows))
+    one = rows < len(share_a)
+    found[one], found[~one] = share_a[rows[one]], -share_b[rows[~one] - len(share_a)]
+    return found

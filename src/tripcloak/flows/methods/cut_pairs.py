@@ -13,9 +13,13 @@ from tripcloak.flows.methods.lattice import Levels, Node, Weighed, best_node
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts, worst_that_fit
 from tripcloak.flows.methods.tree_method import best_cut
 from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.threads import blocks
 from tripcloak.hierarchy import Hierarchy
 
 MOST_TURNS = 60
+
+AT_ONCE = 1 << 20
+"""Flows whose volume is summed at a time."""
 
 
 class CutPair(NamedTuple):
@@ -63,6 +67,10 @@ class CutPairSearch:
     products: SafeProducts
     budget: float
     keeps_safe: bool = False
+
+    def __post_init__(self) -> None:
+        # At once: later, what it reads of every flow would stand beside all that the search holds.
+        _ = self._volumes
 
     def mean(self, pair: CutPair) -> float:
         """Return the mean loss of what a pair of cuts releases."""
@@ -204,10 +212,14 @@ class CutPairSearch:
     def _volumes(self) -> tuple[Floats, Floats]:
         p = self.products
         origins, destinations = (
-            tree.sum_below(np.bincount(code, p.flow_volume, minlength=tree.n_tiles))
+            tree.sum_below(_by_tile(code, p.flow_volume, tree.n_tiles))
             for tree, code in zip(p.axes, p.codes, strict=True)
         )
         return origins, destinations
+
+    def forget(self) -> None:
+        """Let go of the orders of all products, nearly as large as those; they are made again if need be."""
+        self.__dict__.pop("_by_other", None)
 
     def _split_some(self, axis: int, pair: CutPair) -> CutPair:
         """Return the pair after the splits of one axis that pay and fit; they do not touch each other."""
@@ -230,6 +242,14 @@ class CutPairSearch:
                 split[zone] = False
                 split[members[offsets[zone] : offsets[zone + 1]]] = True
         return self.evaluate(split, other) if axis == ORIGIN else self.evaluate(other, split)
+
+
+def _by_tile(tile: Ints, volume: Ints | Floats, n: int) -> Floats:
+    """Return the volume of every tile, without copies of all flows; whole numbers add up in any order."""
+    found = np.zeros(n)
+    for some in blocks(len(tile), AT_ONCE):
+        found += np.bincount(tile[some], volume[some], minlength=n)
+    return found
 
 
 def mean_of(loss: Floats, volume: Floats) -> float:

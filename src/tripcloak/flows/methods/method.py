@@ -43,7 +43,7 @@ def whole_units(volume: Ints | Floats) -> Floats:
     return units
 
 
-def budget_of(units: Floats, limit: float) -> float:
+def budget_of(units: Ints | Floats, limit: float) -> float:
     """Return how many of these units may be suppressed.
 
     >>> budget_of(np.array([7.0, 3.0]), 0.3), budget_of(np.array([7.0, 3.0]), 1 - 2.0**-53)

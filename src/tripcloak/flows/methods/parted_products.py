@@ -261,7 +261,7 @@ def depths_of(tree: Hierarchy) -> Ints:
     return depth
 
 
-def put_together(space: ProductSpace, flow_volume: Floats, found: list[FoundInPart]) -> SafeProducts:
+def put_together(space: ProductSpace, flow_volume: Ints, found: list[FoundInPart]) -> SafeProducts:
     """Return the products of all parts, which are taken, in the order in which one search would find them."""
     zone = np.concatenate([one.zone for one in found], axis=1)
     volume = np.concatenate([one.volume for one in found])
@@ -313,4 +313,5 @@ def find_in_parts(
     cells = join_cells(list(parts.in_any_way(CellCount(promise, shares))), promise)
     found += join_upwards(cells, promise, space, trips_are_people=matrix.each_trip_is_a_person)
     progress("finding safe products", 3, 3)
-    return put_together(space, whole_units(matrix.flows.trips), found)
+    # Whole already, and where flows wait in files these do: a copy would be eight bytes of every flow.
+    return put_together(space, matrix.flows.trips, found)

@@ -163,7 +163,8 @@ def highest_price(products: SafeProducts) -> float:
 
     Where that one group may not be released, the coarsest that may stands in for it.
     """
-    smallest = products.flow_volume[products.flow_volume > 0].min()
+    volume = products.flow_volume
+    smallest = volume.min(initial=int(products.total), where=volume > 0)
     coarsest = products.loss[0]
     if not np.isfinite(coarsest):
         coarsest = products.loss.max(initial=0.0, where=np.isfinite(products.loss))

@@ -360,7 +360,7 @@ class SafeProducts:
 
     axes: tuple[Hierarchy, ...]
     codes: tuple[Ints, ...]
-    flow_volume: Floats
+    flow_volume: Ints | Floats
     ancestors: tuple[Ints, ...]
     zone: Ints
     volume: Floats
@@ -458,7 +458,7 @@ class _Search:
 
 def numbered_products(
     space: ProductSpace,
-    flow_volume: Floats,
+    flow_volume: Ints | Floats,
     *,
     zone: Ints,
     above: Ints,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from tripcloak.flows.methods.tree_method import (
     certificate,
 )
 from tripcloak.flows.model import ODMatrix
+from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
@@ -120,21 +121,24 @@ class TwinCut(TreeMethod):
             pairs, best, price = self._look_about(matrix, promise, progress, clock)
             bound, rivals = 0.0, []
         else:
+            # First, so that what they take of every flow is gone before the products are there.
+            rivals = _rivals(matrix, promise, self.suppression_limit)
             products = self.find_products(matrix, promise, progress, clock)
             budget = products.budget(self.suppression_limit)
             pairs = CutPairSearch(products, budget, keeps_safe=self.keeps_safe)
-            rivals = _rivals(matrix, promise, self.suppression_limit)
             bound, price, starts = self._relaxations(pairs)
             uniform = pairs.best_uniform()
             starts += [*([] if uniform is None else [uniform]), *(_pair_of(pairs, rival) for rival in rivals)]
             best, price = _search(pairs, starts, price, clock, progress)
-        settled, proven = self._prove(pairs, _settled(pairs, best), price, clock, progress)
+        settled = _settled(pairs, best)
+        pairs.forget()
+        settled, proven = self._prove(pairs, settled, price, clock, progress)
         bound = max(bound, proven)
         solution, mean = _solution(matrix, pairs, settled), settled.mean
         # They withhold single flows of a group, safe or not.
         for rival in () if self.keeps_safe else rivals:
             if (reached := self._mean(matrix, pairs.products, rival)) < mean:
-                solution, mean = rival, reached
+                solution, mean = rival.solution(matrix), reached
         return solution._replace(bound=certificate(pairs.products, mean, bound, self.relaxation))
 
     def _look_about(
@@ -233,16 +237,16 @@ class TwinCut(TreeMethod):
         few = sum(int(some.sum()) for some in proof.left.open) <= FEW
         return settled, few and proof.size <= SMALL
 
-    def _mean(self, matrix: ODMatrix, products: SafeProducts, solution: Solution) -> float:
+    def _mean(self, matrix: ODMatrix, products: SafeProducts, rival: _Rival) -> float:
         """Return the mean loss of a solution, flow by flow: it may withhold some of a group's."""
-        zones = solution.origin_zone, solution.destination_zone
+        zones = rival.origins, rival.destinations
         losses = [TileLosses(find_loss(self.loss), tree) for tree, _ in matrix.axes]
         lost = released = 0.0
         for some in blocks(matrix.n_flows, AT_ONCE):
-            kept = np.flatnonzero(~solution.suppressed[some]) + some.start
-            volume = products.flow_volume[kept]
+            kept = np.flatnonzero(~rival.suppressed[some]) + some.start
+            volume = products.flow_volume[kept].astype(np.float64, copy=False)
             ends = zip(losses, matrix.axes, zones, strict=True)
-            loss = sum(of_tile.of(tile[kept], zone[kept]) for of_tile, (_, tile), zone in ends)
+            loss = sum(of_tile.of(tile[kept], zone[tile[kept]]) for of_tile, (_, tile), zone in ends)
             lost, released = lost + float(loss @ volume), released + float(volume.sum())
         return lost / released
 
@@ -255,19 +259,46 @@ class _ByVolume(ODkAnon):
         return matrix.n_flows
 
 
-def _rivals(matrix: ODMatrix, promise: Promise, limit: float) -> list[Solution]:
+class _Rival(NamedTuple):
+    """One cut per axis, as the zone of every tile (-1 where no flow has the tile), and flows withheld.
+
+    Zones of flows would take nine times the memory, beside all products.
+    """
+
+    origins: Ints
+    destinations: Ints
+    suppressed: Bools
+
+    @classmethod
+    def of(cls, matrix: ODMatrix, solution: Solution) -> _Rival:
+        """Return a solution whose tiles have one zone each."""
+        cuts = []
+        for (tree, tile), zone in zip(matrix.axes, solution[:2], strict=True):
+            cuts.append(np.full(tree.n_tiles, -1, np.int32))
+            cuts[-1][tile] = zone
+        return cls(cuts[ORIGIN], cuts[DESTINATION], solution.suppressed)
+
+    def solution(self, matrix: ODMatrix) -> Solution:
+        """Return the zones of every flow again."""
+        origin, destination = self.origins[matrix.flows.origin], self.destinations[matrix.flows.destination]
+        return Solution(origin, destination, self.suppressed, homogeneous=True)
+
+
+def _rivals(matrix: ODMatrix, promise: Promise, limit: float) -> list[_Rival]:
     """Return ODkAnon's answers at this limit, and at any limit under which it suppresses as much.
 
     It knows nothing of what is decided of every group by itself; where that is asked for, it is no rival.
     """
     if promise.by_product:
         return []
-    found = [ODkAnon(promise=promise, suppression_limit=limit).solve(matrix, promise, silent)]
+    solution = ODkAnon(promise=promise, suppression_limit=limit).solve(matrix, promise, silent)
+    found = [_Rival.of(matrix, solution)]
+    del solution
     # A share is rounded: a whisker more, so that the volume it stands for is not lost.
     rival = _ByVolume(promise=promise, suppression_limit=min(limit * (1 + 5e-13), 1 - 2.0**-53))
     suppressed = rival.withheld(matrix, promise)
     if (suppressed != found[0].suppressed).any():
-        found.append(rival.merge(matrix, promise, suppressed, silent))
+        found.append(_Rival.of(matrix, rival.merge(matrix, promise, suppressed, silent)))
     return found
 
 
@@ -307,12 +338,12 @@ def _different(pairs: list[CutPair]) -> list[CutPair]:
     return list(reversed(seen.values()))
 
 
-def _pair_of(pairs: CutPairSearch, solution: Solution) -> CutPair:
-    """Return a homogeneous solution's zones as cuts; tiles it never mentions stand alone."""
+def _pair_of(pairs: CutPairSearch, rival: _Rival) -> CutPair:
+    """Return a rival's zones as cuts; tiles it never mentions stand alone."""
     cuts = []
-    for axis, zone in ((ORIGIN, solution.origin_zone), (DESTINATION, solution.destination_zone)):
+    for axis, zone in ((ORIGIN, rival.origins), (DESTINATION, rival.destinations)):
         own = np.zeros(len(pairs.products.axes[axis]), dtype=bool)
-        own[zone] = True
+        own[zone[zone >= 0]] = True
         cuts.append(pairs.cut_of(axis, own))
     return pairs.evaluate(cuts[0], cuts[1])
 
