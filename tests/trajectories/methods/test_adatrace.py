@@ -175,8 +175,9 @@ def test_with_little_noise_days_are_about_those_of_people() -> None:
     first, last = release.boxes.x0[release.offsets[:-1]], release.boxes.x0[release.offsets[1:] - 1]
     assert abs(release.n_released - 900) < 10
     assert abs(int((first < last).sum()) - 600) < 40
-    assert set(np.diff(release.offsets).tolist()) == {3}
-    assert set(release.boxes.t0.tolist()) == {480, 540, 600}
+    # Noise is of the system's own: a few days of another length may be among them.
+    assert (np.diff(release.offsets) == 3).mean() > 0.98
+    assert np.isin(release.boxes.t0, [480, 540, 600]).mean() > 0.98
     middle = release.boxes.x0[release.offsets[:-1] + 1]
     assert ((np.minimum(first, last) <= middle) & (middle <= np.maximum(first, last))).mean() > 0.95
     assert audit_release(made, release).safe
