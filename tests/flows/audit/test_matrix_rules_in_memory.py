@@ -107,3 +107,25 @@ def test_zones_that_nobody_knows_hold_no_tile() -> None:
     assert "nor known by name" in str(zones.zones_contain_tiles(case))
     case.value = lambda query: 1
     assert "do not exist" in str(zones.zones_contain_tiles(case))
+
+
+@pytest.mark.parametrize(
+    ("reached", "words"),
+    [
+        # One segment is told; somebody of the two others must be able to hide behind one that is not small.
+        ([True, False, False], "so many segments"),
+        ([True, True, False], None),
+        ([False, True, True], "fewer than 3 trips of a segment"),
+    ],
+)
+def test_segments_that_are_not_told_hide_one_that_is_not_small(
+    reached: list[bool], words: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = {name: {"trips": np.array([enough])} for name, enough in zip("abc", reached, strict=True)}
+    promise = SimpleNamespace(segments=tuple(parts), where_safe=True, thresholds={"trips": 3})
+    told = SimpleNamespace(segments=[SimpleNamespace(name=name) for name in parts])
+    monkeypatch.setattr(counts, "segments_told", lambda release, parts: [[True], [False], [False]])
+    monkeypatch.setattr(counts, "_reached", lambda case, part: parts[part.name])
+    case: Any = SimpleNamespace(promise=promise, release=SimpleNamespace(promise=told))
+    found: Any = counts.segments_safe(case)
+    assert found is None if words is None else words in found

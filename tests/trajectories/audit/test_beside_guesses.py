@@ -41,6 +41,7 @@ def links(changes: int, told: Any, /, **other: Any) -> Any:
         (9, None, {"alike": None}, True),
         (9, None, {}, False),
         (100, None, {"alike": None}, False),
+        (100, 100, {}, True),
         (100, 101, {}, False),
         (100, -1, {}, False),
         (100, 47.0, {}, False),

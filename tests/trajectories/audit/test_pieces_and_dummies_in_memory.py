@@ -13,6 +13,7 @@ from tripcloak.ground.rulebook import BrokenPart, NotPromised
 from tripcloak.promises import Disclosure, Mixing
 from tripcloak.trajectories.audit import memory, mixing
 from tripcloak.trajectories.audit.dummies import Profile, disclosures, dummy_faults
+from tripcloak.trajectories.audit.evidence import TrajectoryEvidence
 from tripcloak.trajectories.audit.promise import LARGE, _profile_faults
 from tripcloak.trajectories.audit.rules import manifest
 from tripcloak.trajectories.audit.rules import samples as sample_rules
@@ -44,6 +45,7 @@ ZONE = [0, 1, 3, 0, 2]
         (ZONE,),
         [],
         [ZONE[:4]],
+        [ZONE, ZONE[:4]],
         [tuple(ZONE)],
         [[0, 1, 1, 0, 2]],
         [[0, 1, 3, 2, 2]],
@@ -218,8 +220,8 @@ def test_links_are_told_in_100_and_no_closer(
     ("facts", "words"),
     [
         ({}, None),
-        ({"title": "a" * manifest.LINE}, None),
-        ({"title": "a" * (manifest.LINE + 1)}, "one line each"),
+        ({"title": "a" * 200}, None),
+        ({"title": "a" * 201}, "one line each"),
         ({"title": "a\nb"}, "one line each"),
         ({"background": 3}, "one line each"),
         ({"names": {}}, "towns"),
@@ -283,3 +285,14 @@ def test_where_no_zones_are_promised_none_are_looked_for(width: Any, longest: An
     promised = SimpleNamespace(width=width, longest=longest)
     case: Any = SimpleNamespace(manifest=SimpleNamespace(promise=promised))
     assert isinstance(sample_rules.pseudonyms_change_among_k(case), NotPromised)
+
+
+def test_a_dummy_beside_a_stranger_is_beside_nobody() -> None:
+    case: Any = SimpleNamespace(
+        whose=np.array([0, -1, -1]),
+        table="samples",
+        tracks=SimpleNamespace(users=["u", "v"]),
+        fetch=lambda query: [("b",), ("a",), ("c",)],
+        _mapping=lambda *, dummies: [("v", "b"), ("stranger", "c")],
+    )
+    assert TrajectoryEvidence.guards.func(case).tolist() == [-1, 1, -1]
