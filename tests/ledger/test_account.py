@@ -25,6 +25,7 @@ from tripcloak.ledger.disclosure import ABSENT
 from tripcloak.ledger.releasing import anonymise_with_ledger
 from tripcloak.ledger.store import Ledger, open_ledger, spent
 from tripcloak.ledger.store.columns import KnownRecords
+from tripcloak.ledger.store.describing import flows_to_record
 from tripcloak.ledger.store.spent import Charges, told_together
 from worlds.depth import deeper
 from worlds.folders import contents
@@ -225,7 +226,8 @@ def test_two_runs_cannot_both_spend_the_last(
     new_ledger: NewLedger, noisy: MadeRelease, tmp_path: Path
 ) -> None:
     ledger = new_ledger(cap=Cap(4.0, 1e-6))
-    promise, source = noisy.release.promise, noisy.request.source
+    told = flows_to_record(noisy)
+    assert told.charge is not None
     codes = []
     for _ in range(2):
         child = os.fork()
@@ -233,7 +235,7 @@ def test_two_runs_cannot_both_spend_the_last(
             code = 9
             try:
                 # Both were opened before either has spent anything.
-                ledger.spend(promise, "laplace", noisy.reading, source)
+                ledger.spend(told.charge, told.offered)
                 code = 0
             except OverdrawnError:
                 code = 1

@@ -16,6 +16,7 @@ from pyarrow import parquet
 from tripcloak.ground.errors import InputError
 from tripcloak.ledger.disclosing import disclosed
 from tripcloak.ledger.store import Ledger, open_ledger
+from tripcloak.ledger.store.describing import flows_to_record
 from worlds.ledgers import Releases, record
 
 STEPS: tuple[tuple[Any, str], ...] = (
@@ -95,7 +96,7 @@ def test_a_run_that_is_killed_while_it_records_a_release(
     def work(folder: Path) -> None:
         ledger = open_ledger(folder)
         with ledger.changing():
-            ledger.prepare(made, told, folder / "first")
+            ledger.prepare(flows_to_record(made), told, folder / "first")
 
     states = states_after_kills(base, tmp_path, work, after=after)
     assert {entries for entries, _ in states} == {2, 3}
@@ -139,7 +140,7 @@ def test_two_runs_at_once_see_each_other(base: Path, releases: Releases, tmp_pat
                 with ledger.changing():
                     seen = len(ledger.disclosures())
                     time.sleep(0.3)
-                    ledger.prepare(made, new, tmp_path / f"saw-{seen}")
+                    ledger.prepare(flows_to_record(made), new, tmp_path / f"saw-{seen}")
             finally:
                 os._exit(0)
         children.append(child)
@@ -192,7 +193,7 @@ def test_a_full_disk(base: Path, releases: Releases, tmp_path: Path, what: str) 
             ledger.withdraw(ledger.find("1"), reason="none")
         else:
             with ledger.changing():
-                ledger.prepare(made, told, tmp_path / "first")
+                ledger.prepare(flows_to_record(made), told, tmp_path / "first")
 
     for step in range(1, 60):
         ledger = open_ledger(base)

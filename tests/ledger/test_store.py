@@ -23,7 +23,7 @@ from tripcloak.ledger.disclosing import disclosed, read_again
 from tripcloak.ledger.releasing import anonymise_with_ledger
 from tripcloak.ledger.store import Ledger, columns, init_ledger, open_ledger
 from tripcloak.ledger.store.columns import read_columns
-from tripcloak.ledger.store.describing import covered_words
+from tripcloak.ledger.store.describing import covered_words, flows_to_record
 from worlds.ledgers import KEY, Releases, asked, publish, record, same
 from worlds.trips import some_trips, write_csv
 
@@ -400,9 +400,9 @@ class TestOtherData:
         ledger, made = new_ledger(), releases.first
         bare = replace(made, reading=replace(made.reading, trips=replace(made.reading.trips, records=None)))
         with pytest.raises(InternalError, match="without the key"), ledger.changing():
-            ledger.prepare(bare, (), tmp_path / "out")
+            ledger.prepare(flows_to_record(bare), (), tmp_path / "out")
         with pytest.raises(InternalError, match="one run at a time"):
-            ledger.prepare(made, disclosed(made, "out"), tmp_path / "out")
+            ledger.prepare(flows_to_record(made), disclosed(made, "out"), tmp_path / "out")
 
 
 @pytest.mark.parametrize("what", ["records", "groups", "numbers"])

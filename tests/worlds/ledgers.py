@@ -16,6 +16,7 @@ from tripcloak.ledger.atoms import KnownPeople, Splitting
 from tripcloak.ledger.disclosing import disclosed
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.store import Ledger, RecordedRelease, init_ledger
+from tripcloak.ledger.store.describing import flows_to_record
 from tripcloak.ledger.store.key import LedgerKey
 from tripcloak.promises import KAnonymity
 from tripcloak.records.source import TripSource
@@ -76,7 +77,7 @@ class Releases:
 def record(ledger: Ledger, made: MadeRelease, out: Path, **options: Any) -> RecordedRelease:
     """Return a release that was prepared, without being written."""
     with ledger.changing():
-        return ledger.prepare(made, disclosed(made, out.name), out, **options)
+        return ledger.prepare(flows_to_record(made), disclosed(made, out.name), out, **options)
 
 
 def publish(ledger: Ledger, made: MadeRelease, out: Path, **options: Any) -> RecordedRelease:

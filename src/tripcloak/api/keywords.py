@@ -188,6 +188,8 @@ class AnonymiseTrajectoriesKeywords(FixKeywords, TrajectoryOptions, total=False)
     names: str | None
     background: str | PathLike[str] | None
     sign: str | PathLike[str] | None
+    ledger: str | PathLike[str] | None
+    needs_approvals: int | None
     out: str | PathLike[str] | None
     force: bool
 

@@ -13,8 +13,10 @@ from tripcloak.ground.given_paths import output_path
 
 if TYPE_CHECKING:
     from tripcloak.flows.anonymise import ReleaseRequest
+    from tripcloak.ground.progress import Progress
     from tripcloak.ledger.releasing import Mode
     from tripcloak.ledger.store import Ledger
+    from tripcloak.trajectories.anonymise import MadeTrajectories, TrajectoryReleaseRequest
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,16 @@ class LedgerKept:
 
         return read_by(request, self.ledger, self.mode)
 
+    def trajectories(self, request: TrajectoryReleaseRequest, progress: Progress) -> MadeTrajectories:
+        """Return a release of trajectories, which the ledger charges before noise is drawn."""
+        from tripcloak.trajectories.anonymise import make_trajectories
+
+        if self.ledger is None:
+            return make_trajectories(request, progress)
+        from tripcloak.ledger.trajectories import TrajectoryCharging
+
+        return TrajectoryCharging(self.ledger).make(request, progress)
+
     @contextmanager
     def recording(self, made: Any, out: str | PathLike[str]) -> Iterator[None]:
         """Save a release within this, and the ledger knows of it."""
@@ -55,7 +67,13 @@ class LedgerKept:
             yield
             return
         from tripcloak.ledger.releasing import recorded
+        from tripcloak.ledger.trajectories import TrajectoryCharging
+        from tripcloak.trajectories.anonymise import MadeTrajectories
 
-        place = output_path(out)
-        with recorded(made.private.made, place, self.ledger, approvals_needed=self.approvals_needed):
+        place, inside, needed = output_path(out), made.private.made, self.approvals_needed
+        with (
+            TrajectoryCharging(self.ledger).recorded(inside, place, approvals_needed=needed)
+            if isinstance(inside, MadeTrajectories)
+            else recorded(inside, place, self.ledger, approvals_needed=needed)
+        ):
             yield

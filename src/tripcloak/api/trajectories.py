@@ -16,6 +16,7 @@ from tripcloak.api.keywords import (
     CompareTrajectoriesKeywords,
     FixKeywords,
 )
+from tripcloak.api.ledgers import LedgerKept
 from tripcloak.api.progress import Shown, shown
 from tripcloak.api.released import PrivatePart, PublicPart, Released, refuse_before
 from tripcloak.api.results import (
@@ -65,8 +66,8 @@ def anonymise(
         Whether to show progress: in notebooks alone if not given; or a function to call.
     **keywords
         ``k=5``, ``method="k-scale"`` (or the method's object, whose own k counts unless another is given),
-        ``person="phone"``, ``since="2024-05-01"``, ``out="folder"`` to save it as well, and all others of the
-        command line.
+        ``person="phone"``, ``since="2024-05-01"``, ``out="folder"`` to save it as well,
+        ``ledger="folder"`` to charge its noise to an account, and all others of the command line.
 
     Examples
     --------
@@ -76,11 +77,12 @@ def anonymise(
     >>> release.facts["promise"]["k"], release.audit().safe
     (2, True)
     """
-    from tripcloak.trajectories.anonymise import TrajectoryReleaseRequest, make_trajectories
+    from tripcloak.trajectories.anonymise import TrajectoryReleaseRequest
 
     given: dict[str, Any] = dict(keywords)
     out, force, sign = given.pop("out", None), given.pop("force", False), given.pop("sign", None)
     refuse_before(out, force=force, sign=sign)
+    kept = LedgerKept.of(given, out)
     chosen = given.pop("method", None)
     if isinstance(chosen, str):
         given["method"], chosen = chosen, None
@@ -95,10 +97,11 @@ def anonymise(
         **presented(values),
     )
     with shown(progress) as told:
-        made = make_trajectories(request, told)
+        made = kept.trajectories(request, told)
     release = ReleasedTrajectories(MadePublic(made), made=made)
     if out is not None:
-        release.save(out, force=force, sign=sign)
+        with kept.recording(release, out):
+            release.save(out, force=force, sign=sign)
     return release
 
 

@@ -117,7 +117,7 @@ def command(
     exported = exports.write(out, force=force)
     echo_configuration(out / "private")
     if json:
-        more: dict[str, Any] = {} if recorded is None else {"ledger": recorded.in_short()}
+        more = in_ledger(recorded)
         more |= {"exports": [one.to_dict() for one in exported]} if exported else {}
         print_json(outcome.to_dict() | more)
     else:
@@ -127,6 +127,11 @@ def command(
         if written is not None:
             show_report(written)
         show_exports(exported)
+
+
+def in_ledger(recorded: "RecordedRelease | None") -> dict[str, Any]:
+    """Return what a ledger has of a release, for JSON."""
+    return {} if recorded is None else {"ledger": recorded.in_short()}
 
 
 def tell_size(request: "AnonymisationRequest") -> None:

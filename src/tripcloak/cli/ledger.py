@@ -149,7 +149,6 @@ def list_(folder: Place, json: Json = False) -> None:
       tripcloak ledger list ledger --json
     """
     from tripcloak.ledger.store import open_ledger
-    from tripcloak.ledger.store.describing import covered_words
 
     ledger = open_ledger(folder)
     if json:
@@ -158,20 +157,8 @@ def list_(folder: Place, json: Json = False) -> None:
         print_json({"ledger": str(folder), "head": ledger.head, "releases": releases, **state})
         return
     show(_in_words(ledger))
-    rows = [
-        (
-            str(one.number),
-            one.prepared.time[:10],
-            one.name,
-            one.facts["promise"]["sentence"],
-            covered_words(one.facts),
-            number(one.facts["groups"]),
-            one.approval_words(),
-            one.state if one.counts else f"{one.state}, does not count",
-        )
-        for one in ledger.releases
-    ]
-    columns = ("", "date", "release", "promised", "covers", "flows", "approvals", "state")
+    rows = [(str(one.number), one.prepared.time[:10], _timeline(one)) for one in ledger.releases]
+    columns = ("", "date", "release")
     if rows:
         show(table(f"Releases in {folder}", columns, rows, numbers=False))
     _show_account(ledger)
@@ -207,10 +194,10 @@ def show_(release: Release, ledger: Kept, json: Json = False) -> None:
         ("folder", facts["folder"]),
         ("method", facts["method"]),
         ("promised", facts["promise"]["sentence"]),
-        ("zones of", facts["hierarchy"]["spec"]),
+        *([] if found.of_trajectories else [("zones of", facts["hierarchy"]["spec"])]),
         ("covers", covered_words(facts)),
-        ("records", number(facts["records"])),
-        ("flows", number(facts["groups"])),
+        ("people" if found.of_trajectories else "records", number(facts["records"])),
+        ("in it", _held(found)),
         ("spends", _spends(kept, found)),
         ("wait for company", _waiting(found)),
         ("public files", _as_recorded(changed)),
@@ -225,6 +212,26 @@ def show_(release: Release, ledger: Kept, json: Json = False) -> None:
         told = [(one.time, one.by, one.verdict, one.comment, f"{one.key[:16]}...") for one in found.approvals]
         columns = ("when", "by", "verdict", "comment", "key")
         show(table("Verdicts", columns, told, numbers=False))
+
+
+def _timeline(one: "RecordedRelease") -> str:
+    """Return a release in a few lines."""
+    from tripcloak.ledger.store.describing import covered_words
+
+    state = one.state if one.counts else f"{one.state}, does not count"
+    return "\n".join(
+        (
+            f"{one.name}: {state}",
+            f"promised: {one.facts['promise']['sentence']}",
+            f"covers: {covered_words(one.facts)}; {_held(one)}",
+            f"approvals: {one.approval_words()}",
+        )
+    )
+
+
+def _held(one: "RecordedRelease") -> str:
+    """Return how much is in a release."""
+    return f"{number(one.facts['groups'])} {'trajectories' if one.of_trajectories else 'flows'}"
 
 
 def verify(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tripcloak.cli.anonymise import in_ledger, ledger_given
 from tripcloak.cli.configuration import echo_configuration
 from tripcloak.cli.export import show_exports
 from tripcloak.cli.options import Also, Force, Given, Inputs, Json, Report, takes
@@ -35,6 +36,7 @@ from tripcloak.trajectories.keywords import keywords, trajectory_method, traject
 
 if TYPE_CHECKING:
     from tripcloak.ground.progress import Progress
+    from tripcloak.ledger.store import Ledger, RecordedRelease
     from tripcloak.trajectories.anonymise import TrajectoryOutcome, TrajectoryRequest
     from tripcloak.trajectories.attacking import AttackRow
     from tripcloak.trajectories.reading import ReadTrajectories
@@ -152,13 +154,19 @@ def anonymise(
       tripcloak trajectories anonymise calls.parquet --names places --background streets.geojson --out out
 
       tripcloak trajectories anonymise checkins.csv --preset gowalla --regions auto --k 5 --out out
+
+      tripcloak trajectories anonymise calls.parquet --method safepath --epsilon 1 --out out --ledger ledger
     """
     from tripcloak.exporting.beside import Exports
     from tripcloak.trajectories.anonymise import TrajectoryRequest
     from tripcloak.trajectories.checking import sign_trajectories
 
     exports = Exports.of(also or (), "trajectories")
-    key = signing_key(given)
+    key, ledger = signing_key(given), ledger_given(given)
+    if ledger is not None and regions is not None:
+        raise InputError(
+            "a ledger takes one release at a time: make one a region (--box), each with the ledger"
+        )
     request = TrajectoryRequest(
         source=trajectory_source(inputs, given),
         method=trajectory_method(given),
@@ -170,7 +178,7 @@ def anonymise(
         **presented(given),
     )
     with progress_on_stderr() as progress:
-        outcomes = _released(request, regions, progress)
+        outcomes, recorded = _released(request, regions, ledger, given, progress)
         for outcome in outcomes:
             if key is not None:
                 sign_trajectories(
@@ -182,7 +190,7 @@ def anonymise(
     exported = [one for outcome in outcomes for one in exports.write(outcome.out, force=force)]
     if json:
         told = [outcome.to_dict() for outcome in outcomes]
-        print_json(told[0] if regions is None else {"regions": told})
+        print_json(told[0] | in_ledger(recorded) if regions is None else {"regions": told})
         return
     for number_of_region, outcome in enumerate(outcomes, start=1):
         if regions is not None:
@@ -192,20 +200,33 @@ def anonymise(
         kept, read = sum(one.reading.cleaning.kept for one in outcomes), outcomes[0].reading.cleaning.rows
         show(f"The regions hold {number(kept)} of {number(read)} fixes; the others are in none, or dropped.")
     show_signed(key)
+    show(*([] if recorded is None else [recorded.words()]))
     for pages in written:
         show_report(pages)
     show_exports(exported)
 
 
 def _released(
-    request: "TrajectoryRequest", regions: str | None, progress: "Progress"
-) -> "tuple[TrajectoryOutcome, ...]":
+    request: "TrajectoryRequest",
+    regions: str | None,
+    ledger: "Ledger | None",
+    given: Given,
+    progress: "Progress",
+) -> "tuple[tuple[TrajectoryOutcome, ...], RecordedRelease | None]":
+    """Return what was released, of every region, and what a ledger has of it."""
     from tripcloak.trajectories.anonymise import anonymise_trajectories
     from tripcloak.trajectories.regions import anonymise_regions, read_regions
 
-    if regions is None:
-        return (anonymise_trajectories(request, progress),)
-    return anonymise_regions(request, read_regions(regions), progress)
+    if regions is not None:
+        return anonymise_regions(request, read_regions(regions), progress), None
+    if ledger is None:
+        return (anonymise_trajectories(request, progress),), None
+    from tripcloak.ledger.trajectories import anonymise_trajectories_with_ledger
+
+    outcome, recorded = anonymise_trajectories_with_ledger(
+        request, ledger, approvals_needed=given["needs_approvals"], progress=progress
+    )
+    return (outcome,), recorded
 
 
 def _tell(reading: "ReadTrajectories", *, regions: bool, json: bool) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tripcloak.ground.options import Option
+from tripcloak.records.keywords import KEPT_IN, NEEDS_APPROVALS
 
 
 def zones(name: str, words: str, **said: Any) -> Option:
@@ -234,13 +235,7 @@ VOLUME = Option(
 
 
 LEDGER = (
-    Option(
-        name="ledger",
-        help="Record the release in this ledger, beside all others of the same people.",
-        metavar="DIR",
-        reads="path",
-        group="run",
-    ),
+    KEPT_IN,
     Option(
         name="ledger_mode",
         help="With --ledger, where a release would add facts: coarsen, withhold alone, or round its numbers.",
@@ -249,12 +244,5 @@ LEDGER = (
         values=("coarsen", "withhold", "round"),
         group="run",
     ),
-    Option(
-        name="needs_approvals",
-        help="With --ledger: how many people must approve before it may be published, if more than it says.",
-        metavar="N",
-        kind="whole number",
-        least=0,
-        group="run",
-    ),
+    NEEDS_APPROVALS,
 )

@@ -82,6 +82,17 @@ def searched_scale(sensitivity: int, epsilon: float) -> float:
     )
 
 
+def laplace_cost(sensitivity: int, scale: float) -> float:
+    """Return the epsilon that discrete Laplace noise of a scale costs at an L1 sensitivity, by OpenDP.
+
+    >>> laplace_cost(2, 4.0)
+    0.5
+    """
+    dp = loaded_opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    return float(dp.m.make_laplace(*space, scale=scale).map(sensitivity))
+
+
 def gaussian_scale(sensitivity: int, rho: float) -> float:
     """Return a scale (standard deviation) at which discrete Gaussian noise is rho-zCDP.
 

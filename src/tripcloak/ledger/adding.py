@@ -12,6 +12,7 @@ from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.disclosing import read_release_again
 from tripcloak.ledger.store import Ledger, RecordedRelease
+from tripcloak.ledger.store.describing import flows_to_record
 from tripcloak.records.files.frames import Input
 
 
@@ -44,7 +45,8 @@ def add_release(
     again = read_release_again(whole, ledger.key.record_key, inputs=inputs, memory=memory, progress=progress)
     with ledger.changing():
         _refuse_known(whole, ledger)
-        recorded = ledger.prepare(again, again.disclosures(whole.resolve().name), whole, is_out=True)
+        told = flows_to_record(again)
+        recorded = ledger.prepare(told, again.disclosures(whole.resolve().name), whole, is_out=True)
     return ledger.released(recorded, whole)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 from tripcloak.flows.methods import FlowMethod
 from tripcloak.flows.methods.noise import NoisyMethod
 from tripcloak.flows.methods.noise.composing import Spending
-from tripcloak.flows.model import KeyedRecords, ODMatrix
+from tripcloak.flows.model import KeyedRecords
 from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import InputError, InternalError
@@ -18,8 +19,12 @@ from tripcloak.ground.progress import Progress
 from tripcloak.ground.spelling import spelt
 from tripcloak.ledger.account import OverdrawnError
 from tripcloak.ledger.store import Ledger
+from tripcloak.ledger.store.describing import offered_flows
+from tripcloak.ledger.store.sameness import Offered
+from tripcloak.ledger.store.spent import Charge
 from tripcloak.records.source import TripSource
 
+Noisy = TypeVar("Noisy")
 STEPS = 12
 """Halvings by which the largest epsilon is looked for that is still possible."""
 
@@ -50,28 +55,47 @@ class Charging:
         if not isinstance(method, NoisyMethod):
             raise InternalError(f"{method.name} draws no noise that could be charged")
         matrix = reading.trips.matrix
-        promise = method.will_promise(matrix)
-        try:
-            self.ledger.spend(promise, method.name, reading, self.source)
-        except OverdrawnError as refused:
-            better = _better(method, matrix, refused)
-            raise OverdrawnError(refused.cap, refused.before, better) from None
+
+        def cost(asked: NoisyMethod) -> Charge:
+            return Charge.of(asked.name, asked.will_promise(matrix))
+
+        note = charge(self.ledger, method, cost, offered_flows(reading, self.source))
         release = method.anonymise(matrix, progress)
-        if Spending.of(release.promise) != Spending.of(promise):
+        if Spending.of(release.promise) != cost(method).spending:
             raise InternalError("more noise was charged for than was promised; nothing was released")
-        return release, (f"the ledger was charged for the noise. {self.ledger.account.words()[:-1]}",)
+        return release, (note,)
 
 
-def _better(method: NoisyMethod, matrix: ODMatrix, refused: OverdrawnError) -> str:
+def charge(ledger: Ledger, method: Noisy, cost: Callable[[Noisy], Charge], offered: Offered) -> str:
+    """Charge everybody in an input for noise that is about to be drawn, and return what the account says.
+
+    Parameters
+    ----------
+    cost
+        What a method costs, this one or another that asks for less.
+
+    Raises
+    ------
+    OverdrawnError
+        The cap would be passed. Nothing is charged, and it says what would be possible.
+    """
+    try:
+        ledger.spend(cost(method), offered)
+    except OverdrawnError as refused:
+        raise OverdrawnError(refused.cap, refused.before, _better(method, cost, refused)) from None
+    return f"the ledger was charged for the noise. {ledger.account.words()[:-1]}"
+
+
+def _better(method: Any, cost: Callable[[Any], Charge], refused: OverdrawnError) -> str:
     """Return what would be possible, in words."""
 
-    def allowed(asked: NoisyMethod) -> bool:
-        return refused.cap.allows(refused.before, Spending.of(asked.will_promise(matrix)))
+    def allowed(asked: Any) -> bool:
+        return refused.cap.allows(refused.before, cost(asked).spending)
 
     found = _largest(method, allowed)
     if found is not None:
         return f". {spelt('epsilon', found)} would do"
-    if refused.delta_left > 0:
+    if refused.delta_left > 0 and "delta" in {field.name for field in fields(method)}:
         half = _rounded_down(refused.delta_left / 2)
         found = _largest(replace(method, delta=half), allowed)
         if found is not None:
@@ -79,9 +103,8 @@ def _better(method: NoisyMethod, matrix: ODMatrix, refused: OverdrawnError) -> s
     return ". Nothing is possible for all of them: release numbers of others, or wait for other people"
 
 
-def _largest(method: NoisyMethod, allowed: Callable[[NoisyMethod], bool]) -> float | None:
+def _largest(method: Any, allowed: Callable[[Any], bool]) -> float | None:
     """Return about the largest epsilon that is allowed, in three figures; None where there is none."""
-    assert method.epsilon is not None
     low, high = 0.0, method.epsilon
     for _ in range(STEPS):
         middle = (low + high) / 2

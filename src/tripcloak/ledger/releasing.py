@@ -44,7 +44,7 @@ from tripcloak.ledger.prevention import (
 )
 from tripcloak.ledger.rounding import RoundingPrevention
 from tripcloak.ledger.store import Ledger, RecordedRelease, open_ledger
-from tripcloak.ledger.store.describing import how_made
+from tripcloak.ledger.store.describing import flows_to_record, how_made
 from tripcloak.ledger.totals import with_safe_tables
 
 Request = TypeVar("Request", bound=ReleaseRequest)
@@ -261,7 +261,14 @@ def recorded(
         guard = solver.refuse_new_facts if isinstance(solver, _Preventing) else refuse_new_facts
     with ledger.changing():
         guard(ledger.disclosures(), told)
-        release = ledger.prepare(made, told, out, approvals_needed=approvals_needed)
+        release = ledger.prepare(flows_to_record(made), told, out, approvals_needed=approvals_needed)
+    with written_after(release, out, ledger):
+        yield
+
+
+@contextmanager
+def written_after(release: RecordedRelease, out: Path, ledger: Ledger) -> Iterator[None]:
+    """Write a release within this that a ledger was told of, and it is told what became of it."""
     there_before = (out / PUBLIC).exists()
     try:
         yield

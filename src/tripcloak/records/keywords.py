@@ -163,6 +163,21 @@ TRIP_COLUMNS = (
 )
 """What the columns of a table of trips are, where their names do not tell."""
 
+KEPT_IN = Option(
+    name="ledger",
+    help="Record the release in this ledger, beside all others of the same people.",
+    metavar="DIR",
+    reads="path",
+    group="run",
+)
+NEEDS_APPROVALS = Option(
+    name="needs_approvals",
+    help="With --ledger: how many people must approve before it may be published, if more than it says.",
+    metavar="N",
+    kind="whole number",
+    least=0,
+    group="run",
+)
 SIGN = Option(
     name="sign",
     help="Audit against the raw input and sign the verdict with this private key (see `tripcloak keygen`).",

@@ -10,7 +10,9 @@ from tripcloak.ground.options import Option
 from tripcloak.pages.presenting import PRESENTED
 from tripcloak.records.keywords import (
     ID_IS,
+    KEPT_IN,
     MEMORY,
+    NEEDS_APPROVALS,
     SIGN,
     STATIONS,
     TEXT,
@@ -110,6 +112,7 @@ ON_MAP = tuple(
     replace(one, help="Label towns on the map (extra places).") if one.name == "names" else one
     for one in PRESENTED
 )
+CHARGED_BY = replace(KEPT_IN, help="Charge the noise of the release to this ledger, and record it there.")
 ORDERED_K = replace(K, help="The k that was ordered, if it should be at least this.", default=None)
 
 
@@ -127,7 +130,9 @@ def keywords(command: str) -> tuple[Option, ...]:
     ['neighbours', 'constraint', 'picking']
     """
     if command == "anonymise":
-        return (_method(), K, FORMATS, *ON_MAP, SIGN, *INPUT, *TRAJECTORY_METHODS.shared_options())
+        recorded = (CHARGED_BY, NEEDS_APPROVALS)
+        own = (_method(), K, FORMATS, *ON_MAP, SIGN, *recorded)
+        return (*own, *INPUT, *TRAJECTORY_METHODS.shared_options())
     if command == "compare":
         return (_METHODS, replace(K, default=2), *INPUT, *TRAJECTORY_METHODS.shared_options())
     return {"audit": (ORDERED_K, SIGN, MEMORY), "measures": (MEMORY,)}.get(command, INPUT)

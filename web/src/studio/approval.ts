@@ -5,7 +5,7 @@ import { fill, h, number, say, type Child } from "./dom";
 import { wrong } from "./parts";
 
 interface Approval { by?: string; verdict?: string; comment?: string; time?: string }
-interface Kept { number: number; name: string; time: string; state: string; method: string; groups: number; records: number; promise: { sentence: string }; hierarchy: { spec?: string }; covered?: { period?: string[] }; approvals: Approval[]; approvals_needed: number; may_be_published: boolean }
+interface Kept { number: number; name: string; time: string; state: string; method: string; groups: number; records: number; promise: { sentence: string }; hierarchy: { spec?: string }; told_by: { of?: string }; covered?: { period?: string[] }; approvals: Approval[]; approvals_needed: number; may_be_published: boolean }
 interface Looked { changed_files: string[]; safe: boolean | null; plain_words: string[]; check: { untouched: boolean; verdict: string; promised: string[]; not_promised: string[] } }
 
 const VERDICTS = [["approve", "Approve"], ["subject-to-change", "Subject to change"], ["reject", "Reject"]] as const;
@@ -41,6 +41,12 @@ function timeline(told: { releases: Kept[] }, again: () => Promise<void>): HTMLE
   return h("ol", { class: "timeline", reversed: true, "aria-label": "Releases, the newest first" }, [...told.releases].reverse().map((one) => kept(one, again)));
 }
 
+/** What was released, and what is promised of it; trajectories have no zones, and noise no number of people. */
+function inShort(one: Kept): string {
+  if (one.told_by.of === "people") return `Promised: ${one.promise.sentence}. ${number(one.groups)} trajectories of ${number(one.records)} people by ${one.method}.`;
+  return `Promised: every flow holds ${one.promise.sentence}. ${number(one.groups)} flows of ${number(one.records)} records by ${one.method} in zones of ${one.hierarchy.spec ?? "a file"}.`;
+}
+
 function kept(one: Kept, again: () => Promise<void>): HTMLElement {
   const given = one.approvals.filter((said) => said.verdict === "approve").length;
   const looked = h("div", {});
@@ -48,7 +54,7 @@ function kept(one: Kept, again: () => Promise<void>): HTMLElement {
     h("summary", {}, "Look at it: verdict, promise, limits"), looked);
   return h("li", { class: "card" }, h("h2", {}, `${one.number}: ${one.name}`),
     h("p", { class: one.may_be_published ? "good" : "warning" }, one.may_be_published ? "May be published." : `May not be published yet: ${given} of ${one.approvals_needed} approvals${one.approvals.length > given ? ", and somebody objects" : ""}.`),
-    h("p", {}, `Promised: every flow holds ${one.promise.sentence}. ${number(one.groups)} flows of ${number(one.records)} records by ${one.method} in zones of ${one.hierarchy.spec ?? "a file"}.`),
+    h("p", {}, inShort(one)),
     h("p", { class: "help" }, `${when(one.time)}${one.covered?.period ? `; trips of ${one.covered.period.join(" to ")}` : ""}; ${one.state}.`),
     one.approvals.length > 0 && h("ul", { class: "said" }, one.approvals.map((said) => h("li", {}, h("strong", {}, said.by ?? ""), ` ${SAID[said.verdict ?? ""] ?? said.verdict ?? ""}${said.comment ? `: “${said.comment}”` : ""}`, said.time && h("span", { class: "help" }, ` (signed ${when(said.time)})`)))),
     details, judging(one, again));

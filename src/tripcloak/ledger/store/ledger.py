@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from tripcloak._version import __version__
-from tripcloak.flows.methods.noise.composing import Spending
-from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError, InternalError, OutputExistsError
 from tripcloak.ground.folders import PUBLIC, file_digest
@@ -53,15 +51,13 @@ from tripcloak.ledger.store.columns import (
     write_columns,
     write_records,
 )
-from tripcloak.ledger.store.describing import HOW_MADE, Recordable, covered, release_facts
+from tripcloak.ledger.store.describing import HOW_MADE, Recordable
 from tripcloak.ledger.store.files import explained_errors, locked, tidy, write_whole
 from tripcloak.ledger.store.key import NAME, NEXT, LedgerKey, read_key
 from tripcloak.ledger.store.releases import RecordedRelease, find_release, releases_of
-from tripcloak.ledger.store.sameness import Coming, refuse_other_data, told_by
-from tripcloak.ledger.store.spent import Charges, account_of, spending_of, told_together
+from tripcloak.ledger.store.sameness import Coming, Offered, refuse_other_data
+from tripcloak.ledger.store.spent import Charge, Charges, account_of, spending_of, told_together
 from tripcloak.ledger.waiting import Waiting, could_be_alike, waiting_for_company
-from tripcloak.promises import Promise
-from tripcloak.records.source import TripSource
 
 
 def init_ledger(folder: Path, *, approvals_needed: int = 0, cap: Cap | None = None) -> Ledger:
@@ -256,7 +252,7 @@ class Ledger:
         with self.changing():
             self._append("capped", {"cap": cap._asdict(), "reason": reason})
 
-    def spend(self, promise: Promise, method: str, reading: MatrixReading, source: TripSource) -> Entry:
+    def spend(self, charge: Charge, offered: Offered) -> Entry:
         """Return the entry that charges everybody in an input, which is to be made before noise is drawn.
 
         From then on it counts, whatever becomes of the release: noise that was drawn and seen by somebody is
@@ -268,7 +264,7 @@ class Ledger:
             The cap would be passed; nothing is charged.
         """
         with self.changing():
-            return self._spend(promise, method, self._coming(reading, source))
+            return self._spend(charge, self._coming(offered))
 
     def prepare(
         self,
@@ -294,18 +290,18 @@ class Ledger:
         is_out
             It was published before there was a ledger: noise in it is charged whatever the cap.
         """
-        promise, source = made.release.promise, made.request.source
         # Totals follow from the flows again.
         disclosures = [one for one in disclosures if one.total_of is None]
-        coming = self._coming(made.reading, source, promise.segmented_by)
-        spent = self._charged(made, coming, is_out=is_out) if promise.noisy else None
+        coming = self._coming(made.offered)
+        spent = None if made.charge is None else self._charged(made.charge, coming, is_out=is_out)
         if spent is not None:
-            coming = self._coming(made.reading, source)
+            # Charging made them known.
+            coming = self._coming(made.offered)
         content = {
             "release": len(self.releases) + 1,
             "name": out.absolute().name,
             "folder": str(out.absolute()),
-            **release_facts(made),
+            **made.facts,
             "covered": coming.covered,
             "told_by": coming.told_by,
             "spent": None if spent is None else spent.sequence,
@@ -437,21 +433,17 @@ class Ledger:
             raise InternalError("a ledger is changed by one run at a time")
         self.entries = (*self.entries, append(self.folder, self.key, self.entries, kind, content))
 
-    def _coming(self, reading: MatrixReading, source: TripSource, segmented_by: Sequence[str] = ()) -> Coming:
+    def _coming(self, offered: Offered) -> Coming:
         """Return what is about to be recorded, or raise where it is of other data."""
-        records = reading.trips.records
-        if records is None:
-            raise InternalError("the records of the release were read without the key of the ledger")
-        known, told = self.known(), told_by(reading, source.zone_prefix)
-        place = known.find(records.record)
-        coming = Coming(records, place, told, covered(source, reading, segmented_by))
+        known = self.known()
+        coming = Coming(*offered, known.find(offered.records.record))
         before = [entry.content for entry in self.entries if entry.kind in ("prepared", "spent")]
         refuse_other_data(coming, known, before)
         return coming
 
-    def _spend(self, promise: Promise, method: str, coming: Coming, *, is_out: bool = False) -> Entry:
+    def _spend(self, charge: Charge, coming: Coming, *, is_out: bool = False) -> Entry:
         """Return the entry that charges everybody in an input, or raise where that is more than the cap."""
-        spending, unit, known = Spending.of(promise), _unit(promise), self.known()
+        (method, spending, unit), known = charge, self.known()
         if unit == "trip" and np.any(coming.records.person != coming.records.record):
             raise InternalError("trips are hidden by themselves, though it is known whose they are")
         drawn = (
@@ -495,15 +487,14 @@ class Ledger:
         )
         return waiting_for_company(earlier, new)
 
-    def _charged(self, made: Recordable, coming: Coming, *, is_out: bool) -> Entry:
+    def _charged(self, charge: Charge, coming: Coming, *, is_out: bool) -> Entry:
         """Return the entry by which a noisy release was charged, or is now."""
-        promise, method = made.release.promise, made.release.method
         taken = {one.facts.get("spent") for one in self.releases}
         for entry in self.entries:
             alike = entry.kind == "spent" and entry.content["members"] == coming.digest
-            if alike and entry.sequence not in taken and spending_of(entry) == Spending.of(promise):
+            if alike and entry.sequence not in taken and spending_of(entry) == charge.spending:
                 return entry
-        return self._spend(promise, method, coming, is_out=is_out)
+        return self._spend(charge, coming, is_out=is_out)
 
     def _members(self, spent: Entry) -> Ints:
         """Return the column of who was charged, by the places of known records."""
@@ -524,12 +515,13 @@ class Ledger:
         )
         # What tables count of withheld flows has names of its own, behind those of the flows.
         told: dict[str, Any] = dict(disclosures[0].zones) if disclosures else {}
-        told = told or {axis: zones.ids[column] for axis, zones, column in made.release.axes}
+        told = told or dict(made.zones)
         for at, one in enumerate(disclosures):
             told[f"trips_{at}"] = one.trips
             if one.travellers is not None:
                 told[f"least_{at}"], told[f"most_{at}"] = one.travellers
-        data["numbers"] = write_columns(self.folder, self._name("numbers"), told)
+        if told:
+            data["numbers"] = write_columns(self.folder, self._name("numbers"), told)
         return data
 
     def _write_records(self, coming: Coming, columns: Mapping[str, tuple[Ints, Ints]]) -> dict[str, Written]:
@@ -554,7 +546,8 @@ class Ledger:
 
     def _needed(self) -> list[Written]:
         """Return the data files that the chain names."""
-        tables = [one.facts["data"][name] for one in self.releases for name in _TABLES]
+        data = [one.facts["data"] for one in self.releases]
+        tables = [files[name] for files in data for name in _TABLES if name in files]
         members = [entry.content["data"]["groups"] for entry in self.entries if entry.kind == "spent"]
         return [*_record_files(self.entries), *tables, *members]
 
@@ -577,11 +570,6 @@ def _record_files(entries: Sequence[Entry]) -> list[Written]:
         elif entry.kind in ("prepared", "spent") and "records" in entry.content["data"]:
             files.append(entry.content["data"]["records"])
     return files
-
-
-def _unit(promise: Promise) -> str:
-    """Return who is hidden: a traveller, or a single trip."""
-    return str(promise.noise_facts()["differential_privacy"]["unit"])
 
 
 def _finish_rotation(folder: Path) -> None:

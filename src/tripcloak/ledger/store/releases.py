@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ledger.store.chain import Entry
+from tripcloak.ledger.store.sameness import OF, PEOPLE
 
 Verdict = Literal["approve", "subject-to-change", "reject"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -86,6 +87,11 @@ class RecordedRelease:
         """Return whether readers may have it: all but what was never published."""
         never = self.withdrawn is not None and self.withdrawn.content["never_published"]
         return self.abandoned is None and not never
+
+    @property
+    def of_trajectories(self) -> bool:
+        """Return whether it is one of trajectories, and not of flows."""
+        return bool(self.facts["told_by"].get(OF) == PEOPLE)
 
     @property
     def standing(self) -> tuple[Approval, ...]:

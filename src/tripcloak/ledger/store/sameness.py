@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.flows.model import KeyedRecords
-from tripcloak.flows.reading.matrix import MatrixReading
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.spelling import spelt
@@ -20,44 +19,51 @@ MADE_UP_OF = (
     *("destination_lat", "destination_lon", "polyline", "lat", "lon", "time", "antenna"),
 )
 """Roles of columns that make up a record."""
+OF = "of"
+"""What a record is of, where that is not a trip."""
+PEOPLE = "people"
 MOST = 0.5
 """The share of records in common by which they are plainly read alike, whatever columns are called."""
 PART = {"where", "segment", "sample", "box", "polygon"}
 """What makes a release one of a part of the data, so that it may share nobody with another."""
 
 
+class Offered(NamedTuple):
+    """An input as a ledger gets to know it.
+
+    Attributes
+    ----------
+    records : KeyedRecords
+        Its records, read with the ledger's key.
+    told_by : dict
+        By what records are told: two readings that differ in it do not know each other's.
+    covered : dict
+        Which part of the data it is; empty where it is all.
+    """
+
+    records: KeyedRecords
+    told_by: Mapping[str, Any]
+    covered: Mapping[str, Any]
+
+
 class Coming(NamedTuple):
-    """A release that is to be recorded: its records, where each of them is known, and what it is of.
+    """What is about to be recorded: an input, and where each of its records is known.
 
     Attributes
     ----------
     place : array of int
         The place of every record among those that the ledger knows, -1 where it is new.
-    told_by : dict
-        By what records are told; see :func:`told_by`.
     """
 
     records: KeyedRecords
-    place: Ints
     told_by: Mapping[str, Any]
     covered: Mapping[str, Any]
+    place: Ints
 
     @property
     def digest(self) -> str:
         """Return a digest of which records they are."""
         return hashlib.blake2b(self.records.record.tobytes(), digest_size=32).hexdigest()
-
-
-def told_by(reading: MatrixReading, zone_prefix: int | None) -> dict[str, Any]:
-    """Return by what records are told: two readings that differ in it do not know each other's."""
-    canonical = reading.trips.canonical
-    columns = {role: column.lower() for role, column in canonical.columns.items() if role in MADE_UP_OF}
-    return {
-        "columns": columns,
-        "timezone": canonical.timezone if canonical.has_start else None,
-        "silence": canonical.silence,
-        "zone_prefix": zone_prefix,
-    }
 
 
 def refuse_other_data(new: Coming, known: KnownRecords, earlier: Sequence[Mapping[str, Any]]) -> None:
@@ -72,8 +78,10 @@ def refuse_other_data(new: Coming, known: KnownRecords, earlier: Sequence[Mappin
     """
     if not earlier:
         return
-    records, before = new.records, earlier[0]["told_by"]
-    common = np.count_nonzero(new.place >= 0)
+    records, common = new.records, np.count_nonzero(new.place >= 0)
+    # Of flows a record is a trip, of trajectories all that somebody did; people are told alike by both.
+    alike = (one["told_by"] for one in earlier if one["told_by"].get(OF) == new.told_by.get(OF))
+    before = next(alike, new.told_by)
     differing = [name for name in new.told_by if new.told_by[name] != before.get(name)]
     if differing and common < MOST * min(len(records), len(known)):
         words = ", ".join(_words(name, new.told_by, before) for name in differing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,27 @@ from tripcloak.ledger.disclosure import ABSENT
 from tripcloak.ledger.store.chain import Entry
 from tripcloak.ledger.store.columns import KnownRecords
 from tripcloak.ledger.store.releases import RecordedRelease
+from tripcloak.promises import Promise
 
 MOST_SETS = 1000
 """Different sets of releases that people are in, up to which each is looked at."""
+
+
+class Charge(NamedTuple):
+    """What noise costs everybody in an input, of which method it is, and who is hidden by it.
+
+    A unit is a person with everything, or a single trip where nobody knows whose it is.
+    """
+
+    method: str
+    spending: Spending
+    unit: str
+
+    @classmethod
+    def of(cls, method: str, promise: Promise) -> Charge:
+        """Return what a promise of differential privacy costs, if that is what it hides."""
+        unit = promise.noise_facts()["differential_privacy"]["unit"]
+        return cls(method, Spending.of(promise), str(unit))
 
 
 def cap_of(entries: Sequence[Entry]) -> Cap | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -12,7 +13,14 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InternalError
-from tripcloak.ground.noise import NoiseSource, OpenDPNoise, in_chunks, require_opendp, searched_scale
+from tripcloak.ground.noise import (
+    NoiseSource,
+    OpenDPNoise,
+    in_chunks,
+    laplace_cost,
+    require_opendp,
+    searched_scale,
+)
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.promises import NoisePart, TrajectoryNoise, TrajectoryPrivacy, TrajectoryPromise
@@ -115,6 +123,20 @@ class NoisyTrajectoryMethod(TrajectoryMethod):
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Raise: what is released follows from noise, and is nobody's."""
         raise InternalError(f"{self.name} draws noise, and solves nothing")
+
+    def cost_of_a_user(self, trajectories: Trajectories) -> float:
+        """Return the epsilon that a whole user spends by the noise that is planned, whatever unit it hides.
+
+        Who hides a visit alone spends more of a user, who has many: each number changes by all of them.
+        """
+        if self.unit == "user":
+            return self.epsilon
+        whole = replace(self, unit="user").planned(trajectories)
+        costs = [
+            laplace_cost(of_user.changes, part.scale)
+            for of_user, part in zip(whole, self.planned(trajectories), strict=True)
+        ]
+        return math.fsum(costs)
 
     @abstractmethod
     def planned(self, trajectories: Trajectories) -> tuple[NoisePart, ...]:
