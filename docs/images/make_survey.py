@@ -31,6 +31,7 @@ INK, QUIET, EDGE = "#1b2733", "#5b6875", "#334155"
 HERE = Path(__file__).parent
 REACH = 32
 SIDE = 250
+PARIS = "+proj=laea +lat_0=48.9 +lon_0=2.3 +datum=WGS84"
 
 
 def main() -> None:
@@ -71,6 +72,10 @@ def _grid() -> list[str]:
             k=2, partition=partition, cell=400, interval=600, withheld=0.0, frequent=0.5
         )
         parts += _panel(people, method.anonymise(people), corner, told)
+    hexagons = GridGeneralisation(
+        k=2, partition="irregular", cells="h3", resolution=9, interval=600, withheld=0.0, frequent=0.5
+    )
+    parts += _panel(people, hexagons.anonymise(people), (590, 370), "irregular, around hexagons of H3")
     return [
         *parts,
         _text(590, 120, "Who is alone needs wide cells.", QUIET),
@@ -128,7 +133,7 @@ def _mix() -> list[str]:
 
 def _along_roads(corner: tuple[int, int]) -> list[str]:
     """Return a crossing of a fast road and a slow one, and the zone that follows them."""
-    grid = Grid(seconds=10, metres=10, projection="+proj=laea +lat_0=48.9 +lon_0=2.3 +datum=WGS84")
+    grid = Grid(seconds=10, metres=10, projection=PARIS)
     ways = [((0, 150), (150, 160), (320, 180)), ((170, 0), (150, 160), (120, 320))]
     roads = []
     for way, speed in zip(ways, (60.0, 20.0), strict=True):
@@ -331,7 +336,7 @@ def _town() -> Trajectories:
     ]
     rows = [(who, 10 * at, x, y) for who, track in enumerate(tracks) for at, (x, y) in enumerate(track)]
     user, t, x, y = zip(*rows, strict=True)
-    return Trajectories.of(user=user, t=t, x=x, y=y, grid=Grid())
+    return Trajectories.of(user=user, t=t, x=x, y=y, grid=Grid(projection=PARIS))
 
 
 def _panel(

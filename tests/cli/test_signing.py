@@ -168,6 +168,10 @@ def test_keys_are_made_once_and_locked_if_asked(
     assert "sesame" not in told.out + told.err
 
 
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("openssl", "jq"))),
+    reason="openssl or jq is not here: apt-get install openssl jq",
+)
 @pytest.mark.parametrize("name", ["flows"], indirect=True)
 def test_anybody_can_check_by_openssl_alone(place: Path, out: Path) -> None:
     """As the page says."""

@@ -94,6 +94,7 @@ class TrajectoryOptions(TypedDict, total=False):
     sd: float | None
     ld: float | None
     dst: float | None
+    profiles: str | None
     most: int | None
     epsilon: float | None
     unit: str | None

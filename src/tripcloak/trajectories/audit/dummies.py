@@ -29,7 +29,13 @@ class Profile(NamedTuple):
 
 
 def dummy_faults(
-    samples: Samples, spans: BoxSpans, whose: Ints, guards: Ints, profile: Profile, step: float
+    samples: Samples,
+    spans: BoxSpans,
+    whose: Ints,
+    guards: Ints,
+    profile: Profile,
+    step: float,
+    asked: Floats | None = None,
 ) -> str | None:
     """Return what is wrong with trajectories and their dummies, or nothing.
 
@@ -47,6 +53,8 @@ def dummy_faults(
         What is promised.
     step
         Metres of a step of place.
+    asked
+        What each person of the input asks for beyond that: both disclosures and the distance, a row each.
     """
     if ((whose >= 0) == (guards >= 0)).any():
         return "a released trajectory is neither somebody's nor a dummy, or both"
@@ -61,7 +69,12 @@ def dummy_faults(
     own = np.where(whose >= 0, np.arange(len(whose)), own_of[np.maximum(guards, 0)])
     if (own < 0).any():
         return "a dummy stands beside somebody who is not released"
-    return _likeness_faults(spans, own, step) or _profile_faults(spans, own, profile)
+    limits = np.tile(np.array(profile[:3], np.float64), (len(whose), 1))
+    if asked is not None:
+        if len(asked) != len(released) or not _is_stricter(asked, profile):
+            return "somebody's own profile is none, or asks for less than is promised to everybody"
+        limits = asked[np.maximum(whose, 0)]
+    return _likeness_faults(spans, own, step) or _profile_faults(spans, own, limits, profile.cell)
 
 
 def _likeness_faults(spans: BoxSpans, own: Ints, step: float) -> str | None:
@@ -90,15 +103,18 @@ def _likeness_faults(spans: BoxSpans, own: Ints, step: float) -> str | None:
     return f"{mask_small(fast, 'samples')} of dummies are reached faster than anybody went" if fast else None
 
 
-def _profile_faults(spans: BoxSpans, own: Ints, profile: Profile) -> str | None:
+def _is_stricter(asked: Floats, profile: Profile) -> bool:
+    sd, ld, dst = asked.T
+    return bool(((sd <= profile.sd) & (ld <= profile.ld) & (dst >= profile.dst)).all())
+
+
+def _profile_faults(spans: BoxSpans, own: Ints, limits: Floats, cell: float) -> str | None:
     short = 0
     for group in _groups(own):
-        sd, ld, dst = disclosures(spans, group, profile.cell)
-        short += int(
-            (
-                (sd > profile.sd + ROUNDING) | (ld > profile.ld + ROUNDING) | (dst < profile.dst - ROUNDING)
-            ).sum()
-        )
+        sd, ld, dst = disclosures(spans, group, cell)
+        most_sd, most_ld, least = limits[group[:, 0]].T
+        missed = (sd > most_sd + ROUNDING) | (ld > most_ld + ROUNDING) | (dst < least - ROUNDING)
+        short += int(missed.sum())
     return f"{mask_small(short, 'people')} have dummies that do not meet the profile" if short else None
 
 

@@ -248,6 +248,24 @@ class TrajectoryEvidence:
         beside = {name: row.get(user, -1) for user, name in self._mapping(dummies=True)}
         return np.array([beside.get(name, -1) for name in names], np.int64)
 
+    @cached_property
+    def asked_profiles(self) -> Floats | None:
+        """Return what each person asks for beyond the promise, by the private file, if anybody does."""
+        exact = exact_literal(self.con, self.folder / "private" / "mapping.parquet")
+        table = f"read_parquet({exact}, {ALONE})"
+        if "sd" not in {name for name, *_ in self.fetch(f"DESCRIBE SELECT * FROM {table}")}:
+            return None
+        told = self.fetch(
+            f'SELECT DISTINCT "user"::VARCHAR, sd::DOUBLE, ld::DOUBLE, dst::DOUBLE FROM {table}'
+        )
+        asked = {user: (sd, ld, dst) for user, sd, ld, dst in told}
+        if len(asked) != len(told) or any(None in one for one in asked.values()):
+            raise BrokenPart("private/mapping.parquet tells two profiles of somebody, or none")
+        rows = [asked.get(str(user)) for user in self.tracks.users]
+        if None in rows:
+            raise BrokenPart("private/mapping.parquet does not name the people of the input, each once")
+        return np.array(rows, np.float64).reshape(-1, 3)
+
     def _mapping(self, *, dummies: bool = False) -> list[tuple[str, str | None]]:
         """Return whose each pseudonym is by the private file, or beside whom each dummy stands."""
         marked = self.manifest.promise.profile is not None

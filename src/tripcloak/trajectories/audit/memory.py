@@ -348,7 +348,13 @@ def dummies_meet_profile(case: Arrays) -> str | Remark | None:
     )
     places = {side: np.asarray(getattr(spans, side)) * float(metres) for side in ("x0", "x1", "y0", "y1")}
     return dummy_faults(
-        samples, spans._replace(**places), release.whose, release.guards, profile, step=float(metres)
+        samples,
+        spans._replace(**places),
+        release.whose,
+        release.guards,
+        profile,
+        step=float(metres),
+        asked=release.profiles,
     )
 
 

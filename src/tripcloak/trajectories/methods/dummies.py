@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from tripcloak.ground.spelling import spelt
 from tripcloak.promises import Disclosure, TrajectoryPromise
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.moments import Moments, moments_of
+from tripcloak.trajectories.methods.profiles import Profiles, read_profiles
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 
@@ -44,7 +46,10 @@ class Dummies(TrajectoryMethod):
         somewhere else, astray, as fast as the person at other times. Where turning does not do, as for
         somebody who never moves, random dummies are tried.
     sd, ld, dst, cell
-        The profile; see :class:`~tripcloak.promises.Disclosure`.
+        The profile of everybody; see :class:`~tripcloak.promises.Disclosure`.
+    profiles
+        What some people ask for beyond that: a file, or
+        :class:`~tripcloak.trajectories.methods.profiles.Profiles`.
     most
         How many dummies a person has at most.
     withheld
@@ -85,6 +90,13 @@ class Dummies(TrajectoryMethod):
         2.0, help="How many cells dummies are away on average, at least.", metavar="CELLS", least=0
     )
     cell: int = option(500, help="Metres of a cell, which counts as one place.", metavar="METRES", least=1)
+    profiles: str | Profiles | None = option(
+        None,
+        help="A CSV file of those who ask for more: person, sd, ld, dst.",
+        unset="none",
+        metavar="FILE",
+        reads="path",
+    )
     most: int = option(8, help="Dummies of a person, at most.", metavar="N", least=1)
     withheld: float = option(0.1, help="Share of people who may be withheld.", metavar="SHARE", least=0)
 
@@ -95,11 +107,26 @@ class Dummies(TrajectoryMethod):
             raise InputError(
                 f"the share that may be withheld is 0 or more and below 1; got {self.withheld:g}"
             )
-        if self.sd * (self.most + 1) < 1:
-            needed = math.ceil(1 / self.sd - 1e-9) - 1
+        self._refuse_too_few(self.sd)
+
+    @classmethod
+    def asked(cls, k: int | None, **own: Any) -> Self:
+        """Return the method with its own options; a file of profiles is read here, once."""
+        if isinstance(own.get("profiles"), str):
+            own["profiles"] = read_profiles(Path(own["profiles"]))
+        return super().asked(k, **own)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that may be told: not who asks for what."""
+        return {name: value for name, value in super().parameters().items() if name != "profiles"}
+
+    def _refuse_too_few(self, sd: float) -> None:
+        """Raise where so small a disclosure takes more dummies than are allowed."""
+        if sd * (self.most + 1) < 1:
+            needed = math.ceil(1 / sd - 1e-9) - 1
             least = math.ceil(1000 / (self.most + 1)) / 1000
             raise ImpossibleRequestError(
-                f"not possible: a short-term disclosure of {self.sd:g} takes {needed} dummies or more for "
+                f"not possible: a short-term disclosure of {sd:g} takes {needed} dummies or more for "
                 f"each trajectory, and {self.most} are allowed; allow more ({spelt('most', needed)}), or be "
                 f"content with a larger one ({spelt('sd', least)})"
             )
@@ -117,15 +144,33 @@ class Dummies(TrajectoryMethod):
         dice = dice or np.random.default_rng()
         moments = moments_of(trajectories)
         frame = _Frame.of(trajectories, moments, self.cell)
+        limits, strangers = self._limits(trajectories)
         groups: dict[int, list[_Track]] = {}
         for people in _blocks(frame.lengths):
             progress("making dummies", int(people[0]), len(frame.lengths))
-            groups |= self._met(frame, people, dice)
+            groups |= self._met(frame, people, limits, dice)
         if len(groups) < (1 - self.withheld) * trajectories.n_users or not groups:
             raise self._missed()
-        return _released(trajectories, moments, groups)
+        solution = _released(trajectories, moments, groups)
+        if self.profiles is None:
+            return solution
+        own = int((limits != (self.sd, self.ld, self.dst)).any(axis=1).sum())
+        facts = {**solution.facts, "own_profiles": own, "profiles_of_others": strangers}
+        return solution._replace(facts=facts, profiles=limits)
 
-    def _met(self, frame: _Frame, people: Ints, dice: np.random.Generator) -> dict[int, list[_Track]]:
+    def _limits(self, trajectories: Trajectories) -> tuple[Floats, int]:
+        """Return everybody's profile, and how many have one who are not there."""
+        general = self.sd, self.ld, self.dst
+        if not isinstance(self.profiles, Profiles):
+            return np.tile(general, (trajectories.n_users, 1)), 0
+        users = np.arange(trajectories.n_users) if trajectories.users is None else trajectories.users
+        limits = self.profiles.of(users, general)
+        self._refuse_too_few(float(limits[:, 0].min()))
+        return limits, self.profiles.strangers(users)
+
+    def _met(
+        self, frame: _Frame, people: Ints, limits: Floats, dice: np.random.Generator
+    ) -> dict[int, list[_Track]]:
         """Return the dummies of those of these people for whom the profile can be met."""
         patterns = [_turned, _random] if self.pattern == "rotation" else [_random]
         found: dict[int, list[_Track]] = {}
@@ -133,10 +178,12 @@ class Dummies(TrajectoryMethod):
             left = np.array([one for one in people.tolist() if one not in found], np.int64)
             if len(left):
                 own, tried = frame.of_people(left), pattern(frame, left, dice)
-                found |= self._chosen(frame, left, own, tried)
+                found |= self._chosen(frame, left, own, tried, limits)
         return found
 
-    def _chosen(self, frame: _Frame, people: Ints, own: _Own, tried: Floats) -> dict[int, list[_Track]]:
+    def _chosen(
+        self, frame: _Frame, people: Ints, own: _Own, tried: Floats, limits: Floats
+    ) -> dict[int, list[_Track]]:
         from tripcloak.trajectories.methods._kernels.dummies import choose_dummies
 
         both = np.concatenate([np.stack([own.x, own.y])[:, None], tried], axis=1)
@@ -148,14 +195,15 @@ class Dummies(TrajectoryMethod):
         found: dict[int, list[_Track]] = {}
         for at, one in enumerate(people.tolist()):
             mine = slice(own.offsets[at], own.offsets[at + 1])
+            sd, ld, dst = limits[one]
             n = choose_dummies(
                 np.ascontiguousarray(codes[:, mine]),
                 np.ascontiguousarray(means[:, at]),
                 np.ascontiguousarray(fits[:, at]),
                 self.most,
-                self.sd,
-                self.ld,
-                self.dst,
+                sd,
+                ld,
+                dst,
                 rows,
             )
             if n:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.folders import PRIVATE
 from tripcloak.ground.manifest import public_part, read_manifest, read_run, release_folder
@@ -155,7 +155,7 @@ def _release(
     guards = _whose(trajectories, published, mapping, dummies=True) if promise.adds else None
     return build_trajectory_release(
         trajectories,
-        TrajectorySolution(*told, whose if promise.parted else None, guards),
+        TrajectorySolution(*told, whose if promise.parted else None, guards, _profiles(mapping)),
         promise=promise,
         method=facts["method"],
         parameters=facts["parameters"],
@@ -179,6 +179,15 @@ def _whose(
         if name is not None and drawn == dummies:
             whose[rows[name]] = people[user]
     return whose
+
+
+def _profiles(mapping: Any) -> Floats | None:
+    """Return what each person asks for beyond the promise, if anybody does; the mapping goes by person."""
+    if "sd" not in mapping.column_names:
+        return None
+    named = np.array(mapping["user"].to_pylist())
+    first = np.flatnonzero(np.append(True, named[1:] != named[:-1]))
+    return np.stack([mapping[name].to_numpy()[first] for name in ("sd", "ld", "dst")], axis=1)
 
 
 def _box_of(trajectories: Trajectories, published: PublishedTrajectories, whose: Ints) -> Ints:

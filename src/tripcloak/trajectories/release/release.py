@@ -51,6 +51,8 @@ class TrajectorySolution(NamedTuple):
         person and time; ``released_of`` says the first piece of each then.
     guards : array of int64, optional
         Where dummies are released: the input trajectory that each dummy stands beside, -1 of people's own.
+    profiles : array of float64, optional
+        What each person asks for beyond the promise, a row each; never published.
     """
 
     offsets: Ints
@@ -60,6 +62,7 @@ class TrajectorySolution(NamedTuple):
     facts: Mapping[str, Any]
     pieces: Ints | None = None
     guards: Ints | None = None
+    profiles: Floats | None = None
 
     def __repr__(self) -> str:
         return f"<TrajectorySolution: {len(self.offsets) - 1:,} trajectories>"
@@ -77,7 +80,7 @@ class TrajectoryRelease:
         What it is held to; whoever wants to know what was promised asks it.
     grid : Grid
         What the steps of the boxes mean.
-    offsets, boxes, released_of, box_of, facts, pieces, guards
+    offsets, boxes, released_of, box_of, facts, pieces, guards, profiles
         See :class:`TrajectorySolution`.
     """
 
@@ -93,6 +96,7 @@ class TrajectoryRelease:
     facts: Mapping[str, Any] = field(default_factory=dict)
     pieces: Ints | None = None
     guards: Ints | None = None
+    profiles: Floats | None = None
     seconds: float = 0.0
     version: str = field(default=__version__)
 
@@ -175,6 +179,7 @@ def build_trajectory_release(
         facts=dict(solution.facts),
         pieces=None if solution.pieces is None else np.asarray(solution.pieces, dtype=np.int64),
         guards=None if solution.guards is None else np.asarray(solution.guards, dtype=np.int64),
+        profiles=solution.profiles,
         input_digest=trajectories.digest,
         **told,
     )

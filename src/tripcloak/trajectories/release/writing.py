@@ -235,6 +235,10 @@ def mapping_table(trajectories: Trajectories, release: TrajectoryRelease, named:
     }
     if release.guards is not None:
         columns["dummy"] = pa.array((released >= 0) & (release.guards[released] >= 0))
+    if release.profiles is not None:
+        columns |= {
+            name: pa.array(release.profiles[people, at]) for at, name in enumerate(("sd", "ld", "dst"))
+        }
     return pa.table(columns)
 
 

@@ -190,7 +190,13 @@ def dummies_meet_profile(case: TrajectoryEvidence) -> str | Remark | None:
     if profile is None:
         return NotPromised(NO_DUMMIES)
     return dummy_faults(
-        case.samples, case.spans, case.whose, case.guards, profile, step=float(case.manifest.metres)
+        case.samples,
+        case.spans,
+        case.whose,
+        case.guards,
+        profile,
+        step=float(case.manifest.metres),
+        asked=case.asked_profiles,
     )
 
 
