@@ -169,6 +169,17 @@ def test_another_key(folder: Path) -> None:
         open_ledger(folder)
 
 
+def test_a_key_of_a_newer_version(folder: Path) -> None:
+    key = folder / "key"
+    told = json.loads(key.read_text())
+    key.write_text(json.dumps({**told, "format": "tripcloak ledger key 2"}))
+    with pytest.raises(InputError, match="written by a newer version of tripcloak"):
+        open_ledger(folder)
+    key.write_text(json.dumps({**told, "format": "another tool's key"}))
+    with pytest.raises(InputError, match="holds no key"):
+        open_ledger(folder)
+
+
 def test_the_key_from_before_a_rotation(folder: Path) -> None:
     before = (folder / "key").read_bytes()
     open_ledger(folder).rotate()

@@ -136,7 +136,8 @@ def add(
         found = add_release(
             release, open_ledger(ledger), inputs=tuple(against or ()), memory=memory, progress=progress
         )
-    _tell(found, found.words(), json=json)
+    after = f"Whether it tells too much beside the others, `tripcloak ledger check {ledger}` says."
+    _tell(found, f"{found.words()} {after}", json=json)
 
 
 def list_(folder: Place, json: Json = False) -> None:

@@ -17,7 +17,8 @@ from tripcloak.ground.errors import InputError
 NAME = "key"
 NEXT = "key.next"
 """A key that is to take the place of the old one, as soon as the entry is written that says so."""
-FORMAT = "tripcloak ledger key 1"
+KIND = "tripcloak ledger key "
+FORMAT = f"{KIND}1"
 _SECRET = 32
 
 
@@ -94,8 +95,13 @@ def read_key(path: Path) -> LedgerKey:
         raise InputError(f"others than its owner can read {path}; close it to them first (chmod 600 {path})")
     try:
         told = parse_json(text)
+        written = str(told["format"])
+        if written.startswith(KIND) and written != FORMAT:
+            raise InputError(
+                f"{path} was written by a newer version of tripcloak; use that one, or a newer one"
+            )
         key = LedgerKey(bytes.fromhex(told["secret"]), tuple(bytes.fromhex(one) for one in told["records"]))
-        sound = told["format"] == FORMAT and len(key.secret) == _SECRET and len(key.records) > 0
+        sound = written == FORMAT and len(key.secret) == _SECRET and len(key.records) > 0
     except (ValueError, KeyError, TypeError, AttributeError):
         sound = False
     if not sound or any(len(one) != KEY for one in key.records):
