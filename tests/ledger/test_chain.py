@@ -160,7 +160,7 @@ def test_another_key(folder: Path) -> None:
     with pytest.raises(InputError, match="not the one that this ledger was written with"):
         open_ledger(folder)
     bare = json.dumps({**json.loads(before), "records": []}).encode()
-    for text in (b"", b"{}", b"[]", bare, before.replace(b"key 1", b"key 2"), before[:-40] + b"\n"):
+    for text in (b"", b"{}", b"[]", bare, before[:-40] + b"\n"):
         (folder / "key").write_bytes(text)
         with pytest.raises(InputError, match="holds no key"):
             open_ledger(folder)
