@@ -154,6 +154,27 @@ class TestDamage:
             with pytest.raises(InputError, match="how the input was read"):
                 check(out, (str(file),))
 
+    @pytest.mark.parametrize(
+        ("part", "name", "value"),
+        [
+            ("source", "timezone", ["Europe/Paris"]),
+            ("source", "segment", "sex"),
+            ("tiling", "spec", 8),
+            ("tiling", "spec", ["h3:8"]),
+            ("tiling", "area", [1, 2, 3]),
+            ("tiling", "apart", "yes"),
+        ],
+    )
+    def test_a_record_with_an_entry_of_another_kind(self, made, part, name, value):
+        out, file = made
+        path = out / "private" / "run.json"
+        run = json.loads(path.read_text())
+        run[part][name] = value
+        path.write_text(json.dumps(run))
+        for check in (measure_against, audit_against):
+            with pytest.raises(InputError, match=f"another kind: {name}$"):
+                check(out, (str(file),))
+
     @pytest.mark.parametrize("damage", ["unknown zone", "one end", "twice", "lost", "column", "unsafe"])
     def test_a_table_of_groups_that_was_changed(self, made, damage):
         out, file = made

@@ -66,3 +66,30 @@ def test_a_wrong_source_is_refused(options: dict[str, object], expected: str) ->
 def test_unknown_entries_of_a_description_are_refused() -> None:
     with pytest.raises(InputError, match="colour"):
         TripSource.from_dict({"paths": ["a.csv"], "colour": "red"})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"timezone": ["x"]},
+        {"timezone": 12},
+        {"where": {"a": "b"}},
+        {"segment": "sex"},
+        {"segment": {"sex": 1}},
+        {"columns": {"person": ["rider"]}},
+        {"attributes": ["a", 1]},
+        {"silence": "long"},
+        {"silence": True},
+        {"people_once": 1},
+        {"zone_prefix": 1.5},
+        {"sample": [5]},
+        {"box": [1, 2, 3]},
+        {"form": 3},
+        {"paths": "a.csv"},
+    ],
+    ids=str,
+)
+def test_entries_of_another_kind_are_refused_by_name(wrong: dict[str, object]) -> None:
+    name = next(iter(wrong))
+    with pytest.raises(InputError, match=f"another kind: {name}$"):
+        TripSource.from_dict({"paths": ["a.csv"], **wrong})

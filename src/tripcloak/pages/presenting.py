@@ -52,3 +52,30 @@ def presented(given: Mapping[str, Any]) -> dict[str, Any]:
     if background is not None:
         refuse_unreadable(background)
     return {"title": given["title"], "names": given["names"] is not None, "background": background}
+
+
+def taken_as_given(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a release shows that follows from nothing an audit could look at, in words.
+
+    Parameters
+    ----------
+    facts
+        The manifest.
+
+    Examples
+    --------
+    >>> taken_as_given({"title": "Trips of May"})
+    ("taken as the publisher's own words, which no rule is about: the title",)
+    """
+    from tripcloak.hierarchy.place_names import are_checkable
+
+    names = facts.get("names")
+    given = {
+        "the title": "title" in facts,
+        "the shapes behind the map": "background" in facts,
+        "names of places, from a list that is not at hand here": (
+            isinstance(names, Mapping) and not are_checkable(names)
+        ),
+    }
+    told = ", ".join(what for what, there in given.items() if there)
+    return (f"taken as the publisher's own words, which no rule is about: {told}",) if told else ()

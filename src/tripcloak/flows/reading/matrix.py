@@ -17,6 +17,7 @@ from tripcloak.flows.reading.reach import USUAL, Reach
 from tripcloak.flows.reading.zone_ids import note_on_zones, refuse_ids_without_zones, zones_of
 from tripcloak.ground.engine import connect, plain_errors
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.kinds import refuse_other_kinds
 from tripcloak.ground.memory import Budget, Memory
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.spelling import spelt, spelt_command
@@ -41,6 +42,18 @@ if TYPE_CHECKING:
     Opened: TypeAlias = tuple[duckdb.DuckDBPyConnection, Canonical]
     """A connection with the cleaned records of a source as the view ``canonical``, and what is in it."""
 
+
+_RECORDED = {
+    "spec": str,
+    "zones": str | None,
+    "zone_id": str | None,
+    "area": tuple[float, float, float, float] | None,
+    "time_slot": int | None,
+    "fold": str | None,
+    "apart": bool,
+    "period": tuple[str, ...] | None,
+}
+"""What a record says of zones, and of which kind it is."""
 
 KEPT_ZONES = "private/zones.parquet"
 """Where a release holds zones that came from no file, below its folder."""
@@ -127,17 +140,11 @@ class Zoning:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Zoning:
         """Return the zoning that :meth:`to_dict` described."""
-        area = values.get("area")
-        return cls(
-            spec=values["spec"],
-            zones=values.get("zones"),
-            zone_id=values.get("zone_id"),
-            area=None if area is None else tuple(area),
-            time_slot=values.get("time_slot"),
-            fold=values.get("fold"),
-            apart=values.get("apart", False),
-            period=Days.read("/".join(period)) if (period := values.get("period")) else None,
-        )
+        found = {"spec": values["spec"], **{name: values[name] for name in _RECORDED if name in values}}
+        found |= {name: tuple(found[name]) for name in ("area", "period") if found.get(name) is not None}
+        refuse_other_kinds(found, _RECORDED)
+        period = found.pop("period", None)
+        return cls(**found, period=Days.read("/".join(period)) if period else None)
 
     @property
     def spans_weeks(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripcloak.flows.release.public import released_zones
-from tripcloak.hierarchy.place_names import Box, box_around, member_names, names_source, place_names
+from tripcloak.hierarchy.place_names import Box, are_checkable, box_around, member_names, place_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,17 +45,15 @@ def with_names(zones: pa.Table, entry: Mapping[str, Any] | None, told: pa.Table 
     entry
         What the manifest says of names; None where zones have none.
     told
-        The table as it is published, whose names are taken where another list of places is at hand, or none.
+        The table as it is published, whose names of places are taken where their list is not at hand.
     """
     import pyarrow as pa
 
     plain = zones.drop_columns(["name"]) if "name" in zones.column_names else zones
     if entry is None:
         return plain
-    if told is not None and names_source() != entry["source"]:
-        names = told["name"].to_pylist()
-    else:
-        names = _made(plain)
+    near = _near(plain) if told is None or are_checkable(entry) else told["name"].to_pylist()
+    names = _made(plain, near)
     placed = plain.add_column(plain.column_names.index("zone") + 1, "name", pa.array(names, pa.string()))
     return placed.replace_schema_metadata(plain.schema.metadata)
 
@@ -73,10 +71,11 @@ def flows_with_names(flows: pa.Table, zones: pa.Table) -> pa.Table:
     return flows
 
 
-def _made(zones: pa.Table) -> list[str | None]:
+def _made(zones: pa.Table, near: list[str | None]) -> list[str | None]:
     members = zones["members"].to_pylist() if "members" in zones.column_names else [None] * len(zones)
-    near = place_names(
-        np.asarray(zones["lat"].to_pylist(), dtype=np.float64),
-        np.asarray(zones["lon"].to_pylist(), dtype=np.float64),
-    )
     return [place if own is None else member_names(own) for place, own in zip(near, members, strict=True)]
+
+
+def _near(zones: pa.Table) -> list[str | None]:
+    lat, lon = (np.asarray(zones[name].to_pylist(), dtype=np.float64) for name in ("lat", "lon"))
+    return place_names(lat, lon)

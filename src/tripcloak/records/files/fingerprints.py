@@ -56,6 +56,7 @@ def told_to_owner(
     recorded: Any,
     inputs: Sequence[Input],
     preset: str | None,
+    given: Sequence[str] = (),
 ) -> Verdict:
     """Return an audit with further findings, and what only the owner of the data can make sense of.
 
@@ -69,11 +70,13 @@ def told_to_owner(
         The raw column of ids; None where there is none.
     recorded
         The digests of the input's files in the private record.
+    given
+        What the release shows that no rule is about.
     """
     words, same = counted_as(facts, column), same_input(recorded, inputs, preset)
     return replace(
         audit,
         findings=(*audit.findings, *more),
         numbers={**audit.numbers, "same_input": same, "counted": {"column": column, "words": words}},
-        notes=(*audit.notes, words, *([ANOTHER] if same is False else [])),
+        notes=(*audit.notes, words, *given, *([ANOTHER] if same is False else [])),
     )
