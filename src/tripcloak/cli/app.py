@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tripcloak._version import __version__
-from tripcloak.cli.arguments import ForgivingCommand
+from tripcloak.cli.arguments import ForgivingCommand, PlainGroup
 from tripcloak.cli.options import Command
 from tripcloak.ground.options import Option
 
@@ -115,7 +115,8 @@ def below(name: str) -> list[str]:
 
 def listing(name: str) -> typer.Typer:
     """Return what tells of the commands below a name: their names and what each does, and no more."""
-    app = typer.Typer(name=name or "tripcloak", epilog=None if name else EPILOG, **SETTINGS)
+    epilog = None if name else EPILOG
+    app = typer.Typer(name=name or "tripcloak", cls=PlainGroup, epilog=epilog, **SETTINGS)
     whole: Any = found(name) if name else root
     app.callback(help=in_paragraphs(whole.__doc__))(whole)
     for last in below(name):
@@ -123,7 +124,7 @@ def listing(name: str) -> typer.Typer:
         def told() -> None:
             """Do nothing: whoever names a command gets the command itself."""
 
-        told.__doc__ = found(f"{name} {last}".strip()).__doc__
+        told.__doc__ = in_paragraphs(found(f"{name} {last}".strip()).__doc__)
         app.command(last)(told)
     return app
 
@@ -154,10 +155,13 @@ def parameters_of(name: str) -> list[Any]:
 def in_paragraphs(words: str) -> str:
     """Return a docstring without its line breaks, so that each paragraph fills the lines that there are.
 
+    An empty paragraph after the first keeps Typer from taking the indentation of examples for that of all.
+
     >>> in_paragraphs("Count trips\\n    and people.\\n\\n      tripcloak count")
-    'Count trips and people.\\n\\n  tripcloak count'
+    'Count trips and people.\\n\\n\\n\\n  tripcloak count'
     """
-    parts = cleandoc(words).split("\n\n")
+    first, *others = cleandoc(words).split("\n\n")
+    parts = [first, "", *others] if others else [first]
     return "\n\n".join(part if part.startswith(" ") else " ".join(part.split()) for part in parts)
 
 

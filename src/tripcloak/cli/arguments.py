@@ -4,14 +4,29 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from tripcloak.ground.given_paths import given_path, output_path
 
 AGAINST = "--against"
 
 
-class ForgivingCommand(TyperCommand):
+class _PlainHelp:
+    """What has a ``--help`` like other switches, after which no value is named."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the help."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.metavar = ""
+        return option
+
+
+class PlainGroup(_PlainHelp, TyperGroup):
+    """A list of commands."""
+
+
+class ForgivingCommand(_PlainHelp, TyperCommand):
     """A command whose ``--against`` takes several files at once, and whose paths may begin with ~."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -14,6 +14,8 @@ def command(
 ) -> None:
     """Print a script that lets a shell complete commands and options of tripcloak.
 
+    Put it where the shell looks for such scripts, or source it when a shell starts.
+
     [bold]Examples[/bold]
 
       tripcloak completion bash > ~/.local/share/bash-completion/completions/tripcloak

@@ -30,8 +30,10 @@ def command(
     ] = "en",
     force: Force = False,
 ) -> None:
-    """Pack a release for catalogues: a copy of its public part, and beside it RO-Crate, mobilityDCAT-AP and
-    Croissant metadata and a text for citations.
+    """Pack a release for catalogues: with RO-Crate, mobilityDCAT-AP, Croissant and a text for citations.
+
+    DIR/release is the public part as it is, and the metadata lie beside it. What you do not say is read from
+    the release.
 
     [bold]Examples[/bold]
 

@@ -37,7 +37,9 @@ K = Annotated[
 
 Public = Annotated[
     bool,
-    typer.Option("--public", help="Look at the public parts alone, as readers can: no raw data is needed."),
+    typer.Option(
+        "--public", metavar="", help="Look at the public parts alone, as readers can: no raw data is needed."
+    ),
 ]
 
 

@@ -43,8 +43,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Files, globs or folders: CSV (also .gz, .bz2, .zst), Parquet, .zip, .tar, .xlsx, GeoJSON; "
-        "- for stdin.",
+        help="Files, globs or folders: CSV (also .gz, .bz2, .zst), Parquet, .zip, .tar, .xlsx, GeoJSON, OMX, "
+        "MF-JSON; a database (postgresql://ana@host/city#trips, city.duckdb#trips); - for stdin.",
         show_default=False,
     ),
 ]

@@ -9,6 +9,8 @@ from tripcloak.cli.screen import print_json, show, table
 def command(json: Json = False) -> None:
     """List the public formats that are read as they are published, and what each becomes.
 
+    Most files need no preset: columns are found by their usual names, and `tripcloak describe` says as what.
+
     [bold]Examples[/bold]
 
       tripcloak presets
@@ -45,6 +47,8 @@ def _show(found: list[dict[str, Any]]) -> None:
 
 def rules(json: Json = False) -> None:
     """List the public rules that --rule knows: what each asks for, and where it comes from.
+
+    A rule sets options, and no more; what else a release promises, and what not, does not depend on it.
 
     [bold]Examples[/bold]
 
