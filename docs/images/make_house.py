@@ -191,8 +191,8 @@ BELOW = (
                 "errors · extras · progress · ending · memory · noise · threads · arrays · engine (DuckDB) · "
                 "exact_files · documents · spreadsheets · masking · given_paths · sparing",
                 "folders, moving, waiting: whole or not at all · public_files: those there are, unchanged",
-                "manifest · keys · signatures · entries and kinds · rulebook and verdict · rewriting · options, "
-                "registry and spelling: declared once, derived everywhere",
+                "manifest · keys · signatures · entries and kinds · rulebook and verdict · rewriting · "
+                "options, registry and spelling: declared once, derived everywhere",
             ),
         ),
     ),
