@@ -74,6 +74,33 @@ def test_the_release_holds_flows_of_different_lengths_of_time_and_passes_its_aud
     assert set(facts["measures"]) == {"G", "C_AVG", "G_time"}
 
 
+def test_shared_zones_have_a_cut_of_time_that_all_flows_share(city: Path, tmp_path: Path) -> None:
+    """TwinCut: of two released times none lies in the other, and the certificate is about three cuts."""
+    options = [
+        "--k",
+        "5",
+        "--hierarchy",
+        "h3:6",
+        "--time-slot",
+        "6h",
+        "--fold",
+        "week",
+        "--time-weight",
+        "40",
+    ]
+    assert run(["anonymise", str(city), *options, "--out", str(tmp_path / "out"), "--json"]) == 0
+    folder = Folder(tmp_path / "out")
+    report = audit(folder, city)
+    assert report.safe, report.broken
+    assert folder.facts["homogeneous"]
+    assert folder.facts["bound"]["relaxation"] == "dual decomposition into three nested cuts"
+    times = set(parquet.read_table(folder.public("flows.parquet"))["time"].to_pylist())
+    days, weeks = {time for time in times if "T" not in time}, times & {"every week"}
+    assert len(times) > 1
+    assert not weeks
+    assert not any(time.startswith(f"{day} ") for time in times for day in days)
+
+
 def test_the_slots_are_the_hours_in_which_trips_start(folder: Folder, city: Path) -> None:
     """The city's times have no offset, so they are what the clocks of the given zone show."""
     clock: list[datetime] = parquet.read_table(city)["start_time"].to_pylist()
@@ -259,7 +286,10 @@ def test_a_release_without_slots_says_nothing_of_time(tmp_path: Path, trips: Pat
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--time-slot", "1h"], "twincut does not know time as an axis; use a method that does"),
+        (
+            ["--method", "atg-dual", "--time-slot", "1h"],
+            "atg-dual does not know time as an axis; use",
+        ),
         (["--method", "productcut", "--time-slot", "7min"], "divisor of 60 minutes"),
         (["--method", "productcut", "--time-slot", "5h"], "whole hours that divide a day"),
         (["--method", "productcut", "--time-slot", "soon"], "--time-slot takes a time such as 15min"),
@@ -279,8 +309,10 @@ def test_wrong_options_are_refused_before_anything_is_read(
 
 
 def test_a_method_without_time_names_all_that_know_it(tripcloak: Any, tmp_path: Path, trips: Path) -> None:
-    told = tripcloak("anonymise", trips, "--time-slot", "1h", "--out", tmp_path / "out").words
-    assert all((name in told) == method.handles_time for name, method in METHODS.items() if name != "twincut")
+    options = ["--method", "atg-dual", "--time-slot", "1h"]
+    told = tripcloak("anonymise", trips, *options, "--out", tmp_path / "out").words
+    names = [name for name in METHODS if name != "atg-dual"]
+    assert all((name in told) == METHODS[name].handles_time for name in names)
 
 
 def test_an_input_without_times_is_refused(tripcloak: Any, tmp_path: Path) -> None:

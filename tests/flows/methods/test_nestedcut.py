@@ -37,7 +37,7 @@ def test_the_value_at_every_price_is_the_least_of_all_nested_cuts(
     products = find_products(matrix, request.promise.resolve(matrix), request.table)
     unit = boxes.total / products.total
     reached = plain.frontier(boxes, plain.first_axis_first(boxes, first))
-    search = partition_search(products, nested(products, first), request.limit)
+    search = partition_search(products, nested(products, (first, 1 - first)), request.limit)
     breaks = plain.slopes(reached)
     for price in [0.0, 1e-12, *dice.sample(breaks, min(len(breaks), 8)), dice.uniform(0, 20), 1e9]:
         offer = search.offer(price)

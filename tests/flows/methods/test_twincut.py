@@ -96,7 +96,7 @@ def test_what_is_forgotten_is_found_again(duel: Any, axis: int) -> None:
     twins.forget()
     assert "_by_other" not in vars(twins)
     after = twins.reply(axis, pair, price)
-    assert [np.array_equal(one, other) for one, other in zip(before, after, strict=True)] == [True] * 4
+    assert [np.array_equal(one, other) for one, other in zip(before, after, strict=True)] == [True] * 5
 
 
 @given(request=requests(max_zones=14, max_rows=60))

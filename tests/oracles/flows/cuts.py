@@ -183,19 +183,19 @@ def nested_cuts(boxes: Boxes, first: int) -> Iterator[frozenset[Box]]:
             yield frozenset(pair for pair in found if pair in boxes.all)
 
 
-def pairs_of_cuts(boxes: Boxes) -> Iterator[tuple[Cut, Cut]]:
-    """Yield every cut of the origins with every cut of the destinations."""
-    yield from product(cuts(boxes.trees[0]), cuts(boxes.trees[1]))
+def pairs_of_cuts(boxes: Boxes) -> Iterator[tuple[Cut, ...]]:
+    """Yield every cut of the origins with every cut of the destinations, and of time where it is an axis."""
+    yield from product(*(cuts(tree) for tree in boxes.trees))
 
 
-def twin_frontier(boxes: Boxes, pairs: Iterable[tuple[Cut, Cut]]) -> Frontier:
+def twin_frontier(boxes: Boxes, pairs: Iterable[tuple[Cut, ...]]) -> Frontier:
     """Return what pairs of cuts can reach when any of their cells may be suppressed."""
     return best_of(together(boxes.all[cell].ways for cell in cells_of(boxes, *pair)) for pair in pairs)
 
 
-def cells_of(boxes: Boxes, origins: Iterable[str], destinations: Iterable[str]) -> list[Box]:
-    """Return the cells between two cuts that hold a flow."""
-    return [pair for pair in product(origins, destinations) if pair in boxes.all]
+def cells_of(boxes: Boxes, *chosen: Iterable[str]) -> list[Box]:
+    """Return the cells between the cuts of all axes that hold a flow."""
+    return [cell for cell in product(*chosen) if cell in boxes.all]
 
 
 def cuts(tree: Tree, zone: str | None = None) -> list[Cut]:

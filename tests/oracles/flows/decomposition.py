@@ -52,6 +52,27 @@ def best_nested(
     return along(0)
 
 
+def best_nested_in_time(
+    saving: Sequence[float],
+    up: Sequence[Sequence[int]],
+    whole: Sequence[Sequence[bool]],
+    last: Sequence[Sequence[bool]],
+    order: Sequence[int],
+) -> Nested:
+    """Return the best nested cut of three axes, by walking down the trees in their order."""
+
+    def down(p: int, place: int) -> Nested:
+        """Return the best of a product whose later axes are whole, cut from one axis of the order on."""
+        axis, later = order[place], order[place + 1 :]
+        kept = down(p, place + 1) if later else Nested(saving[p], frozenset([p]))
+        if last[axis][p]:
+            return kept
+        parts = [q for q, above in enumerate(up[axis]) if above == p and all(whole[a][q] for a in later)]
+        return max(kept, _together(down(q, place) for q in parts), key=lambda way: way.saved)
+
+    return down(0, 0)
+
+
 def margins(
     saving: Sequence[float],
     up_first: Sequence[int],

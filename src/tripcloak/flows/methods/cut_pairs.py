@@ -1,8 +1,12 @@
-"""Pairs of cuts over safe products: their cost, the best reply to a cut, and moves that keep a limit."""
+"""Pairs of cuts over safe products: their cost, the best reply to a cut, and moves that keep a limit.
+
+Where time is an axis there is a third cut, and all that is said of pairs holds of three.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -10,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.flows.methods.lattice import Levels, Node, Weighed, best_node
-from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts, worst_that_fit
+from tripcloak.flows.methods.products import DESTINATION, ORIGIN, TIME, SafeProducts, worst_that_fit
 from tripcloak.flows.methods.tree_method import best_cut
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.threads import blocks
@@ -29,6 +33,12 @@ class CutPair(NamedTuple):
     destinations: Bools
     loss: float
     hidden: float
+    times: Bools | None = None
+
+    @property
+    def cuts(self) -> tuple[Bools, ...]:
+        """Return the cuts axis by axis."""
+        return (*self[:2], *(() if self.times is None else (self.times,)))
 
     def cost(self, price: float) -> float:
         """Return the loss plus the price of what is suppressed."""
@@ -79,34 +89,33 @@ class CutPairSearch:
 
     def evaluate(self, origins: Bools, destinations: Bools, price: float = np.inf) -> CutPair:
         """Return a pair of cuts with its loss and suppressed volume; cells dearer than the price go."""
-        loss, volume = self._by_zone_of(ORIGIN, destinations, price)
-        return CutPair(
-            origins,
-            destinations,
-            float(loss[origins].sum()),
-            self.products.total - float(volume[origins].sum()),
-        )
+        return self.between((origins, destinations), price)
+
+    def between(self, cuts: Sequence[Bools], price: float = np.inf) -> CutPair:
+        """Return the cuts of all axes with their loss and suppressed volume, as above."""
+        loss, volume = self._by_zone_of(ORIGIN, cuts, price)
+        origins, destinations, *times = cuts
+        lost, released = float(loss[origins].sum()), float(volume[origins].sum())
+        return CutPair(origins, destinations, lost, self.products.total - released, *times)
 
     def at_ends(self, pair: CutPair) -> float:
         """Return the volume that a pair of cuts releases in zones below which nothing was looked at."""
         p, volume = self.products, 0.0
-        for axis, (own, other) in enumerate((pair[:2], pair[1::-1])):
+        for axis, own in enumerate(pair.cuts):
             tiles = np.arange(len(own)) < p.axes[axis].n_tiles
-            released = self._by_zone_of(axis, other, np.inf)[1]
+            released = self._by_zone_of(axis, pair.cuts, np.inf)[1]
             volume += float(released[own & p.ends[axis] & ~tiles].sum())
         return volume
 
     def descend(self, pair: CutPair, price: float) -> CutPair:
-        """Return where taking turns ends: each cut is the best reply to the other at this price."""
-        best, axis = self.evaluate(pair.origins, pair.destinations, price), ORIGIN
-        idle = 0
+        """Return where taking turns ends: each cut is the best reply to the others at this price."""
+        best, idle, n = self.between(pair.cuts, price), 0, len(pair.cuts)
         # Invariant: the cost never rises, so the turns end.
-        for _ in range(MOST_TURNS):
-            reply = self.reply(axis, best, price)
+        for turn in range(MOST_TURNS):
+            reply = self.reply(turn % n, best, price)
             idle = idle + 1 if reply.cost(price) >= best.cost(price) * (1 - 1e-12) else 0
             best = min(best, reply, key=lambda one: one.cost(price))
-            axis = 1 - axis
-            if idle == 2:
+            if idle == n:
                 break
         return best
 
@@ -121,7 +130,7 @@ class CutPairSearch:
         None where some may not be released and no such pair keeps the limit.
         """
         p, free = self.products, self.free
-        axes = (Levels(p.axes[ORIGIN]), Levels(p.axes[DESTINATION]))
+        axes = tuple(Levels(tree) for tree in p.axes)
         loss, volume = _by_levels(p, axes)
 
         def weigh(node: Node) -> Weighed | None:
@@ -131,11 +140,8 @@ class CutPairSearch:
         best = best_node(volume.shape, weigh) if free.all() else self._best_of_all(loss, volume)
         if best is None:
             return None
-        origins, destinations = (
-            self.cut_of(axis, levels.chosen(level))
-            for axis, (levels, level) in enumerate(zip(axes, best, strict=True))
-        )
-        return self.evaluate(origins, destinations)
+        levelled = enumerate(zip(axes, best, strict=True))
+        return self.between([self.cut_of(axis, levels.chosen(level)) for axis, (levels, level) in levelled])
 
     def _best_of_all(self, loss: Floats, volume: Floats) -> Node | None:
         """Return the best node where one may fit and a coarser one not; None if none fits."""
@@ -150,10 +156,10 @@ class CutPairSearch:
 
         The start is taken with all its safe cells, also those that a price had suppressed.
         """
-        pair = self.evaluate(pair.origins, pair.destinations)
+        pair = self.between(pair.cuts)
         for _ in range(MOST_TURNS):
             before = self.mean(pair)
-            for axis in (ORIGIN, DESTINATION):
+            for axis in range(len(pair.cuts)):
                 pair = self._split_some(axis, pair)
             if self.mean(pair) >= before * (1 - 1e-9):
                 break
@@ -161,8 +167,9 @@ class CutPairSearch:
 
     def settle(self, pair: CutPair) -> Settled:
         """Return the pair with what is left of the budget spent; no worse than at any price within it."""
-        p = self.products
-        cells = pair.origins[p.zone[ORIGIN]] & pair.destinations[p.zone[DESTINATION]] & self.free
+        p, cells = self.products, self.free.copy()
+        for cut, zone in zip(pair.cuts, p.zone, strict=True):
+            cells &= cut[zone]
         if not self.keeps_safe:
             cells[worst_that_fit(p, np.flatnonzero(cells), self.budget)] = False
         return Settled(pair, cells, mean_of(p.loss[cells], p.volume[cells]))
@@ -178,24 +185,30 @@ class CutPairSearch:
 
     def reply(self, axis: int, pair: CutPair, price: float) -> CutPair:
         """Return the pair with one axis' cut replaced by the best one against the other cut."""
-        other = pair.destinations if axis == ORIGIN else pair.origins
-        loss, hidden = self._by_zone(axis, other, price)
+        loss, hidden = self._by_zone(axis, pair.cuts, price)
         cut = best_cut(self.products.axes[axis], loss + price * hidden)
-        loss_sum, hidden_sum = float(loss[cut].sum()), float(hidden[cut].sum())
-        cuts = (cut, other) if axis == ORIGIN else (other, cut)
-        return CutPair(*cuts, loss_sum, hidden_sum)
+        origins, destinations, *times = _replaced(pair.cuts, axis, cut)
+        return CutPair(origins, destinations, float(loss[cut].sum()), float(hidden[cut].sum()), *times)
 
-    def _by_zone(self, axis: int, other: Bools, price: float) -> tuple[Floats, Floats]:
-        """Return, for every zone of one axis, its loss and suppressed volume against the other axis' cut."""
-        loss, volume = self._by_zone_of(axis, other, price)
+    def _by_zone(self, axis: int, cuts: Sequence[Bools], price: float) -> tuple[Floats, Floats]:
+        """Return, for every zone of one axis, its loss and suppressed volume against the others' cuts."""
+        loss, volume = self._by_zone_of(axis, cuts, price)
         return loss, self._volumes[axis] - volume
 
-    def _by_zone_of(self, axis: int, other: Bools, price: float) -> tuple[Floats, Floats]:
-        """Return loss and released volume of every zone of an axis against the other axis' cut."""
+    def _by_zone_of(self, axis: int, cuts: Sequence[Bools], price: float) -> tuple[Floats, Floats]:
+        """Return loss and released volume of every zone of an axis against the cuts of the others."""
         from tripcloak.flows.methods._kernels.cuts import sums_by_zone
 
-        price = np.inf if self.keeps_safe else price
-        return sums_by_zone(*self._by_other[axis], other, price, len(self.products.axes[axis]))
+        price, size = np.inf if self.keeps_safe else price, len(self.products.axes[axis])
+        if len(cuts) == 2:
+            return sums_by_zone(*self._by_other[axis], cuts[1 - axis], price, size)
+        p = self.products
+        inside = self.free & (p.loss <= price)
+        for other in (other for other in range(len(cuts)) if other != axis):
+            inside &= cuts[other][p.zone[other]]
+        rows = np.flatnonzero(inside)
+        zone, volume = p.zone[axis][rows], p.volume[rows]
+        return np.bincount(zone, p.loss[rows] * volume, size), np.bincount(zone, volume, size)
 
     @cached_property
     def _by_other(self) -> tuple[_ByOther, _ByOther]:
@@ -209,13 +222,12 @@ class CutPairSearch:
         return found[0], found[1]
 
     @cached_property
-    def _volumes(self) -> tuple[Floats, Floats]:
+    def _volumes(self) -> tuple[Floats, ...]:
         p = self.products
-        origins, destinations = (
+        return tuple(
             tree.sum_below(_by_tile(code, p.flow_volume, tree.n_tiles))
             for tree, code in zip(p.axes, p.codes, strict=True)
         )
-        return origins, destinations
 
     def forget(self) -> None:
         """Let go of the orders of all products, nearly as large as those; they are made again if need be."""
@@ -223,11 +235,8 @@ class CutPairSearch:
 
     def _split_some(self, axis: int, pair: CutPair) -> CutPair:
         """Return the pair after the splits of one axis that pay and fit; they do not touch each other."""
-        tree = self.products.axes[axis]
-        cut, other = (
-            (pair.origins, pair.destinations) if axis == ORIGIN else (pair.destinations, pair.origins)
-        )
-        loss, hidden = self._by_zone(axis, other, np.inf)
+        tree, cut = self.products.axes[axis], pair.cuts[axis]
+        loss, hidden = self._by_zone(axis, pair.cuts, np.inf)
         gain = loss - _sum_of_children(tree, loss)
         more = _sum_of_children(tree, hidden) - hidden
         mean = self.mean(pair)
@@ -241,7 +250,12 @@ class CutPairSearch:
                 left -= more[zone]
                 split[zone] = False
                 split[members[offsets[zone] : offsets[zone + 1]]] = True
-        return self.evaluate(split, other) if axis == ORIGIN else self.evaluate(other, split)
+        return self.between(_replaced(pair.cuts, axis, split))
+
+
+def _replaced(cuts: tuple[Bools, ...], axis: int, cut: Bools) -> tuple[Bools, ...]:
+    """Return the cuts with that of one axis replaced."""
+    return (*cuts[:axis], cut, *cuts[axis + 1 :])
 
 
 def _by_tile(tile: Ints, volume: Ints | Floats, n: int) -> Floats:
@@ -260,18 +274,29 @@ def mean_of(loss: Floats, volume: Floats) -> float:
     return math.fsum((loss * volume).tolist()) / math.fsum(volume.tolist())
 
 
-def _by_levels(products: SafeProducts, axes: tuple[Levels, Levels]) -> tuple[Floats, Floats]:
+def _by_levels(products: SafeProducts, axes: tuple[Levels, ...]) -> tuple[Floats, Floats]:
     """Return, for every node of the lattice, loss and volume of the safe products between its uniform cuts.
 
     A zone is in the cut from its own level to below its parent's, so a product is in a box of nodes.
     """
-    from tripcloak.flows.methods._kernels.cuts import sums_by_corner
+    p, (one, other, *times) = products, axes
 
-    p, (one, other) = products, axes
-    sizes = len(one) + 1, len(other) + 1
-    levels = (one.of_zone, other.of_zone), (one.behind, other.behind)
-    table = sums_by_corner(p.zone, p.loss, p.volume, *levels, sizes).cumsum(axis=1).cumsum(axis=2)
-    return table[0, :-1, :-1], table[1, :-1, :-1]
+    def between(rows: Ints | slice) -> Floats:
+        from tripcloak.flows.methods._kernels.cuts import sums_by_corner
+
+        zone = np.ascontiguousarray(p.zone[:2, rows])
+        levels = (one.of_zone, other.of_zone), (one.behind, other.behind)
+        sizes = len(one) + 1, len(other) + 1
+        table = sums_by_corner(zone, p.loss[rows], p.volume[rows], *levels, sizes)
+        return table.cumsum(axis=1).cumsum(axis=2)[:, :-1, :-1]
+
+    if not times:
+        loss, volume = between(slice(None))
+        return loss, volume
+    first, behind = times[0].of_zone[p.zone[TIME]], times[0].behind[p.zone[TIME]]
+    tables = [between(np.flatnonzero((first <= at) & (at < behind))) for at in range(len(times[0]))]
+    loss, volume = np.stack(tables, axis=-1)
+    return loss, volume
 
 
 def _sum_of_children(tree: Hierarchy, values: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
 
@@ -40,7 +41,106 @@ SURE = 1e-9
 """By how much of all that could be saved a zone must miss what was reached, for sums are rounded."""
 
 
-class Decomposition:
+class Rounds(ABC):
+    """Moves price and shares, round by round, to where problems that share every saving agree.
+
+    Attributes
+    ----------
+    bound : float
+        The largest proven lower bound so far on the mean loss of any cuts within the budget, or what
+        was reached, if that is less: cuts that are no better than that are left out on the way.
+    settled : bool
+        Nothing pulls any longer: the bound is as good as it gets.
+    """
+
+    def __init__(self, total: float, budget: float, price: float) -> None:
+        self.price, self.bound, self.settled = price, 0.0, False
+        self._volumes, self._released = (total, budget), total - budget
+        self._pace, self._idle, self._held, self._rounds = PACE, 0, HELD, 0
+        self._price_pull = 0.0
+        # The least that was reached when something was ruled out by it.
+        self._floor = np.inf
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Return how many products every round looks at."""
+
+    @property
+    @abstractmethod
+    def n_open(self) -> int:
+        """Return how many zones may be divided or not."""
+
+    @abstractmethod
+    def cut(self, axis: int) -> Bools:
+        """Return the zones of an axis that the problem which cuts it first would rather not divide."""
+
+    def round(self, reached: float) -> None:
+        """Solve all problems, raise the bound if they prove more, and move towards what was reached.
+
+        Parameters
+        ----------
+        reached
+            The mean loss of the best cuts that are known.
+        """
+        self._rounds += 1
+        price, saving = self.price, self._savings()
+        saved = self._solve_all()
+        proven = least_mean(price * self._volumes[0] - saved, price, *self._volumes)
+        if self._note(min(proven, self._floor)):
+            self._learn(reached, saved)
+        released, apart, length = self._pull_apart(saving)
+        # The more is hidden beyond the budget the more the price must rise.
+        if self._rounds > self._held:
+            self._price_pull = self._released - released + INERTIA * self._price_pull
+        weight = PRICE_WEIGHT * apart / self._released**2 if apart else 1.0
+        length += weight * self._price_pull**2
+        self.settled = not length or proven >= min(reached, self._floor)
+        if self.settled:
+            return
+        step = self._pace * (reached - proven) * self._released / length
+        self._move(saving, step)
+        price += step * weight * self._price_pull
+        self._go_to(float(np.clip(price, self.price / FURTHEST, self.price * FURTHEST)))
+
+    @abstractmethod
+    def _savings(self) -> Floats:
+        """Return what every product saves at the price, after sharing it between the problems."""
+
+    @abstractmethod
+    def _solve_all(self) -> float:
+        """Return what all problems save together."""
+
+    @abstractmethod
+    def _pull_apart(self, saving: Floats) -> tuple[float, float, float]:
+        """Renew the pulls; return the volume released on average, and two squared lengths.
+
+        Those of where the problems differ, and of the pulls.
+        """
+
+    @abstractmethod
+    def _move(self, saving: Floats, step: float) -> None:
+        """Move the shares along the pulls."""
+
+    def _go_to(self, price: float) -> None:
+        """Move the price."""
+        self.price = price
+
+    def _learn(self, reached: float, saved: float) -> None:
+        """Use what a better bound tells of the zones; nothing where no rule is known."""
+        return
+
+    def _note(self, proven: float) -> bool:
+        """Keep what was proven if it is more, and shorten the steps if it has not been for long."""
+        better = proven > self.bound * (1 + 1e-5)
+        self._idle = 0 if better else self._idle + 1
+        if self._idle == PATIENCE:
+            self._pace, self._idle = self._pace * SHORTER, 0
+        self.bound = max(self.bound, proven)
+        return better
+
+
+class Decomposition(Rounds):
     """Proves how low the loss of any pair of cuts can be, round by round.
 
     At a price of suppression, releasing a safe product saves its volume times what its loss lies below
@@ -63,13 +163,8 @@ class Decomposition:
 
     Attributes
     ----------
-    bound : float
-        The largest proven lower bound so far on the mean loss of any pair of cuts within the budget, or what
-        was reached, if that is less: pairs that are no better than that are left out on the way.
     ruled : Ruled
         What is known of the zones of any pair of cuts that is better than what was reached.
-    settled : bool
-        Nothing pulls any longer: the bound is as good as it gets.
     """
 
     _left: Narrowed
@@ -88,16 +183,12 @@ class Decomposition:
     ) -> None:
         # What was not looked at is hoped to lose as little as it may.
         products = replace(products, loss=products.hope)
-        self.price, self.bound, self.settled = price, 0.0, False
+        super().__init__(products.total, budget, price)
         self.ruled = Ruled.none(products.axes)
         self._products: SafeProducts | None = products
-        self._volumes, self._released = (products.total, budget), products.total - budget
         self._keeps_safe, self._narrowing = keeps_safe, narrowing
-        n = len(products)
-        self._shifts, self._pulls, self._price_pull = np.zeros(n), np.zeros(n), 0.0
-        self._pace, self._idle, self._held, self._rounds = PACE, 0, HELD, 0
-        # The least that was reached when something was ruled out by it.
-        self._floor, self._fresh = np.inf, False
+        self._shifts, self._pulls = np.zeros(len(products)), np.zeros(len(products))
+        self._fresh = False
         self._begin(products)
 
     def part(self, ruled: Ruled | None = None) -> Decomposition:
@@ -149,36 +240,15 @@ class Decomposition:
         """Return how many products every round looks at."""
         return len(self._left.rows)
 
+    @property
+    def n_open(self) -> int:
+        """Return how many zones may be divided or not."""
+        return sum(int(some.sum()) for some in self._left.open)
+
     def round(self, reached: float) -> None:
-        """Solve both problems, raise the bound if they prove more, and move towards what was reached.
-
-        Parameters
-        ----------
-        reached
-            The mean loss of the best pair of cuts that is known.
-        """
-        from tripcloak.flows.methods._kernels.decomposition import move_shift, pull_apart
-
-        self._rounds += 1
-        price, saving = self.price, self._savings()
-        saved = self._solve(ORIGIN) + self._solve(DESTINATION)
-        proven = least_mean(price * self._volumes[0] - saved, price, *self._volumes)
-        if self._note(min(proven, self._floor)):
-            self._rule_out(reached, saved)
-        chosen = self._chosen[0], self._chosen[1]
-        released, apart, length = pull_apart(saving, self._volume, chosen, INERTIA, self._pull)
-        # The more is hidden beyond the budget the more the price must rise.
-        if self._rounds > self._held:
-            self._price_pull = self._released - released + INERTIA * self._price_pull
-        weight = PRICE_WEIGHT * apart / self._released**2 if apart else 1.0
-        length += weight * self._price_pull**2
-        self.settled = not length or proven >= min(reached, self._floor)
-        if self.settled:
-            return
-        step = self._pace * (reached - proven) * self._released / length
-        move_shift(saving, self._pull, step, self._shift)
-        self._go_to(price + step * weight * self._price_pull)
-        if self._rounds % SELDOM == 0:
+        """Solve both problems, raise the bound if they prove more, and move towards what was reached."""
+        super().round(reached)
+        if not self.settled and self._rounds % SELDOM == 0:
             self.leave_out(at_least=1 - FEWER)
 
     def cut(self, axis: int) -> Bools:
@@ -196,7 +266,6 @@ class Decomposition:
         return np.bincount(left.zone[axis], apart, minlength=len(left.axes[axis]))
 
     def _savings(self) -> Floats:
-        """Return what every product saves at the price, after sharing it between the problems."""
         from tripcloak.flows.methods._kernels.decomposition import share_savings
 
         saving = self._saving
@@ -209,6 +278,21 @@ class Decomposition:
             self._shares[:, self._barred] = -self._worst
         return saving
 
+    def _solve_all(self) -> float:
+        return self._solve(ORIGIN) + self._solve(DESTINATION)
+
+    def _pull_apart(self, saving: Floats) -> tuple[float, float, float]:
+        from tripcloak.flows.methods._kernels.decomposition import pull_apart
+
+        chosen = self._chosen[0], self._chosen[1]
+        found: tuple[float, float, float] = pull_apart(saving, self._volume, chosen, INERTIA, self._pull)
+        return found
+
+    def _move(self, saving: Floats, step: float) -> None:
+        from tripcloak.flows.methods._kernels.decomposition import move_shift
+
+        move_shift(saving, self._pull, step, self._shift)
+
     def _solve(self, first: int) -> float:
         from tripcloak.flows.methods._kernels.decomposition import best_nested
 
@@ -217,7 +301,7 @@ class Decomposition:
         ways = left.up[first], left.up[second], left.whole[second], left.last[first], left.last[second]
         return float(best_nested(self._shares[first], *ways, *answer))
 
-    def _rule_out(self, reached: float, saved: float) -> None:
+    def _learn(self, reached: float, saved: float) -> None:
         """Note what zones cannot be in any pair of cuts that is better than what was reached."""
         from tripcloak.flows.methods._kernels.decomposition import rule_out
 
@@ -249,8 +333,7 @@ class Decomposition:
             self._go_on_with(narrow(left, self._prices, keeps_safe=self._keeps_safe, ruled=self.ruled))
 
     def _go_to(self, price: float) -> None:
-        """Move the price, by no more than a step may, and take up again what is needed there."""
-        price = float(np.clip(price, self.price / FURTHEST, self.price * FURTHEST))
+        """Move the price, and take up again what is needed there."""
         self.price = float(np.clip(price, *self._prices))
         self._outside = self._outside + 1 if price != self.price else 0
         if self._outside == WAIT and self._products is not None:
@@ -292,12 +375,3 @@ class Decomposition:
         self._barred = np.flatnonzero(left.barred)
         # More than all together may save or cost.
         self._worst = self._volumes[0] * (self._prices[1] + self._loss.max())
-
-    def _note(self, proven: float) -> bool:
-        """Keep what was proven if it is more, and shorten the steps if it has not been for long."""
-        better = proven > self.bound * (1 + 1e-5)
-        self._idle = 0 if better else self._idle + 1
-        if self._idle == PATIENCE:
-            self._pace, self._idle = self._pace * SHORTER, 0
-        self.bound = max(self.bound, proven)
-        return better

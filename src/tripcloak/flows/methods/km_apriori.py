@@ -20,6 +20,7 @@ from tripcloak.flows.methods.losses import (
     SlotLoss,
     find_loss,
     losses_of,
+    require_weight,
 )
 from tripcloak.flows.methods.method import FlowMethod, Settled, Solution, budget_of, whole_units
 from tripcloak.flows.methods.products import Axis, find_products
@@ -281,8 +282,7 @@ class KMApriori(FlowMethod):
         super().__post_init__()
         if self.m is not None:
             KMAnonymity(promise=self.promise, m=self.m)
-        if not 0 <= self.time_weight < np.inf:
-            raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
+        require_weight(self.time_weight)
 
     def settled(self, matrix: ODMatrix, progress: Progress = silent) -> Settled:
         """Return where every flow goes; the promise is k^m-anonymity where m is less than all items."""

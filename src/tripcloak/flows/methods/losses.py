@@ -87,6 +87,17 @@ class SlotLoss:
         return self.weight * tree.zones.tiles[ancestors]
 
 
+def require_weight(weight: float) -> None:
+    """Raise where this can be no loss of a slot.
+
+    >>> require_weight(-1.0)
+    Traceback (most recent call last):
+    tripcloak.InputError: the weight of a slot of time must be 0 or more; got -1
+    """
+    if not 0 <= weight < np.inf:
+        raise InputError(f"the weight of a slot of time must be 0 or more; got {weight:g}")
+
+
 def find_loss(name: str) -> Loss:
     """Return the loss of this name.
 

@@ -289,6 +289,11 @@ class FlowMethod(ABC):
         return cls(**told, **limit).parameters()
 
     @classmethod
+    def proven_over(cls, *, timed: bool) -> str | None:
+        """Return what its bounds hold over, with time as an axis or without; None where it proves none."""
+        return cls.relaxation
+
+    @classmethod
     def time_options(cls) -> set[str]:
         """Return its parameters that only speak of time."""
         return {one.name for one in declared_options(cls) if one.axis == "time"}

@@ -16,12 +16,12 @@ from tripcloak.flows.methods.losses import (
     SlotLoss,
     TileLosses,
     find_loss,
+    require_weight,
 )
 from tripcloak.flows.methods.method import FlowMethod, Solution, budget_of, whole_units
 from tripcloak.flows.model import ODMatrix, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
-from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.promises import Promise
@@ -67,8 +67,7 @@ class OIGH(FlowMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.time_weight < np.inf:
-            raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
+        require_weight(self.time_weight)
 
     def solve(self, matrix: ODMatrix, promise: Promise, progress: Progress) -> Solution:
         """Return the best pair of levels, with its unsafe groups withheld."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from tripcloak.flows.methods.losses import ABOUT_TIME_WEIGHT, SlotLoss
+from tripcloak.flows.methods.losses import ABOUT_TIME_WEIGHT, SlotLoss, require_weight
 from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.methods.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts, worst_that_fit
 from tripcloak.flows.methods.tree_method import Clock, PricedPartition, PriceSearch, TreeMethod, certificate
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Bools, Ints
-from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress
 from tripcloak.promises import Promise
@@ -77,13 +77,11 @@ class ProductCut(RecursiveCut):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.time_weight < np.inf:
-            raise InputError(f"the weight of a slot of time must be 0 or more; got {self.time_weight:g}")
+        require_weight(self.time_weight)
 
     def axes(self, matrix: ODMatrix) -> tuple[Axis, ...]:
         """Return origins, destinations and, where there is one, the axis of time."""
-        origins, destinations, *times = super().axes(matrix)
-        return (origins, destinations, *(axis._replace(loss=SlotLoss(self.time_weight)) for axis in times))
+        return with_slots(super().axes(matrix), self.time_weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,14 +105,36 @@ class NestedCut(RecursiveCut):
 
     def may_split(self, products: SafeProducts) -> Bools:
         """Return, per axis and product, whether a split is allowed: first axis first."""
-        return nested(products, ORIGIN if self.first == "origins" else DESTINATION)
+        order = (ORIGIN, DESTINATION)
+        return nested(products, order if self.first == "origins" else order[::-1])
 
 
-def nested(products: SafeProducts, first: int) -> Bools:
-    """Return the splits of a nested cut: the first axis may be split only while the other is whole."""
+def with_slots(axes: tuple[Axis, ...], weight: float) -> tuple[Axis, ...]:
+    """Return the axes with this loss of a slot on that of time, where there is one."""
+    return (*axes[:TIME], *(axis._replace(loss=SlotLoss(weight)) for axis in axes[TIME:]))
+
+
+def nested(products: SafeProducts, order: Sequence[int]) -> Bools:
+    """Return the splits of a nested cut: an axis may be split only while all later ones are whole."""
     allowed = np.ones(products.up.shape, dtype=bool)
-    allowed[first] = products.zone[1 - first] == products.axes[1 - first].root
+    whole = whole_zones(products)
+    for place, axis in enumerate(order):
+        allowed[axis] = np.logical_and.reduce([whole[later] for later in order[place + 1 :]])
     return allowed
+
+
+def cyclic_orders(n: int) -> list[tuple[int, ...]]:
+    """Return the axes in their order, once from each of them on.
+
+    >>> cyclic_orders(3)
+    [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+    """
+    return [tuple((first + step) % n for step in range(n)) for first in range(n)]
+
+
+def whole_zones(products: SafeProducts) -> Bools:
+    """Return, per axis and product, whether its zone is the whole of the axis."""
+    return np.stack([zone == tree.root for tree, zone in zip(products.axes, products.zone, strict=True)])
 
 
 def partition_search(

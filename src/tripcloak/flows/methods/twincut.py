@@ -11,12 +11,20 @@ import numpy as np
 
 from tripcloak.flows.methods.branching import Branching
 from tripcloak.flows.methods.cut_pairs import CutPair, CutPairSearch, Settled
-from tripcloak.flows.methods.decomposition import Decomposition
-from tripcloak.flows.methods.losses import TileLosses, find_loss
+from tripcloak.flows.methods.decomposition import Decomposition, Rounds
+from tripcloak.flows.methods.decomposition_in_time import DecompositionInTime
+from tripcloak.flows.methods.losses import ABOUT_TIME_WEIGHT, TileLosses, find_loss, require_weight
 from tripcloak.flows.methods.method import Solution
 from tripcloak.flows.methods.odkanon import ODkAnon
-from tripcloak.flows.methods.productcut import highest_price, nested, partition_search
-from tripcloak.flows.methods.products import DESTINATION, ORIGIN, SafeProducts
+from tripcloak.flows.methods.productcut import (
+    cyclic_orders,
+    highest_price,
+    nested,
+    partition_search,
+    whole_zones,
+    with_slots,
+)
+from tripcloak.flows.methods.products import DESTINATION, ORIGIN, TIME, Axis, SafeProducts
 from tripcloak.flows.methods.scouting import Cuts, Scout, pays
 from tripcloak.flows.methods.tree_method import (
     Clock,
@@ -65,6 +73,9 @@ STALE = 60, 1.0002
 FRESH = 30
 """After so many rounds the cuts of the proof are tried as a new start."""
 
+IN_TIME = "dual decomposition into three nested cuts"
+"""The relaxation where time is an axis."""
+
 ROUGHLY = 1e-3
 """How closely the prices of the nested problems are found."""
 
@@ -88,8 +99,12 @@ class TwinCut(TreeMethod):
     Where flows and zones are many, only zones about those that a scout finds are looked at; the certificate
     holds for all pairs of cuts all the same, theirs among them, and takes the place of the comparison.
 
+    Where time is an axis, it has a cut of its own, shared by all pairs of zones, and the three take turns.
+
     Parameters
     ----------
+    time_weight
+        Loss of one slot of released time, in the unit of ``loss``: tiles, km2 or metres.
     certify
         Seconds for the proof; what is proven then depends on the machine. Without it the effort is a
         fixed number of rounds; 0 leaves the bound of the two nested problems by themselves.
@@ -100,6 +115,9 @@ class TwinCut(TreeMethod):
     source: ClassVar[str] = "ours"
     relaxation: ClassVar[str | None] = "dual decomposition into two nested cuts"
 
+    handles_time: ClassVar[bool] = True
+
+    time_weight: float = option(1.0, **ABOUT_TIME_WEIGHT)
     certify: float | None = option(
         None,
         help="Prove for this long, such as 30s, how close to the best possible it is.",
@@ -110,6 +128,7 @@ class TwinCut(TreeMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require_weight(self.time_weight)
         if self.certify is not None and not 0 <= self.certify < np.inf:
             raise InputError(f"the time for the proof must be 0 seconds or more; got {self.certify:g}")
 
@@ -117,12 +136,13 @@ class TwinCut(TreeMethod):
         """Return the best pair of cuts found, with the bound of the decomposition."""
         clock = Clock(self.time_limit)
         judged = self.keeps_safe or promise.by_product or self.time_limit is not None
-        if not judged and pays(matrix, find_loss(self.loss)):
+        timed = matrix.times is not None
+        if not judged and not timed and pays(matrix, find_loss(self.loss)):
             pairs, best, price = self._look_about(matrix, promise, progress, clock)
             bound, rivals = 0.0, []
         else:
             # First, so that what they take of every flow is gone before the products are there.
-            rivals = _rivals(matrix, promise, self.suppression_limit)
+            rivals = [] if timed else _rivals(matrix, promise, self.suppression_limit)
             products = self.find_products(matrix, promise, progress, clock)
             budget = products.budget(self.suppression_limit)
             pairs = CutPairSearch(products, budget, keeps_safe=self.keeps_safe)
@@ -139,7 +159,17 @@ class TwinCut(TreeMethod):
         for rival in () if self.keeps_safe else rivals:
             if (reached := self._mean(matrix, pairs.products, rival)) < mean:
                 solution, mean = rival.solution(matrix), reached
-        return solution._replace(bound=certificate(pairs.products, mean, bound, self.relaxation))
+        proven_over = self.proven_over(timed=timed)
+        return solution._replace(bound=certificate(pairs.products, mean, bound, proven_over))
+
+    @classmethod
+    def proven_over(cls, *, timed: bool) -> str | None:
+        """Return what its bounds hold over."""
+        return IN_TIME if timed else cls.relaxation
+
+    def axes(self, matrix: ODMatrix) -> tuple[Axis, ...]:
+        """Return origins, destinations and, where there is one, the axis of time."""
+        return with_slots(super().axes(matrix), self.time_weight)
 
     def _look_about(
         self, matrix: ODMatrix, promise: Promise, progress: Progress, clock: Clock
@@ -161,24 +191,26 @@ class TwinCut(TreeMethod):
         return pairs, best, price
 
     def _relaxations(self, pairs: CutPairSearch) -> tuple[float, float, list[CutPair]]:
-        """Return the better bound of the two nested problems, their price, and starts made of their cuts."""
+        """Return the best bound of the nested problems, their price, and starts made of their cuts."""
         bound, price, starts = 0.0, 0.0, []
         products = pairs.products
-        for first in (ORIGIN, DESTINATION):
-            allowed = nested(products, first)
+        for order in cyclic_orders(len(products.axes)):
+            first, *others = order
+            allowed = nested(products, order)
             limit = self.suppression_limit
             search = partition_search(products, allowed, limit, keeps_safe=self.keeps_safe)
             # They are beginnings: the proof goes on from them.
             search.close = ROUGHLY
             offer = search.run(highest_price(products))
             bound, price = max(bound, search.bound), max(price, offer.price)
-            # The first axis' cut: products with a whole second axis that are not split on the first.
-            whole = products.zone[1 - first] == products.axes[1 - first].root
-            own = np.ones(len(products.axes[first]), dtype=bool)
-            own[products.zone[first][whole]] = offer.plan[whole] != first
-            cuts = [pairs.cut_of(axis, np.ones(len(products.axes[axis]), dtype=bool)) for axis in (0, 1)]
-            cuts[first] = pairs.cut_of(first, own)
-            starts.append(pairs.reply(1 - first, pairs.evaluate(cuts[0], cuts[1]), offer.price))
+            # The first axis' cut: products that are whole on all others and are not split on the first.
+            whole = whole_zones(products)[others].all(axis=0)
+            own = [np.ones(len(tree), dtype=bool) for tree in products.axes]
+            own[first][products.zone[first][whole]] = offer.plan[whole] != first
+            start = pairs.between([pairs.cut_of(axis, some) for axis, some in enumerate(own)])
+            for axis in others:
+                start = pairs.reply(axis, start, offer.price)
+            starts.append(start)
         return bound, price, starts
 
     def _prove(
@@ -191,12 +223,20 @@ class TwinCut(TreeMethod):
         if effort.is_up():
             return settled, 0.0
         scouted = pairs.products.highest < np.inf
+
+        def is_up() -> bool:
+            return clock.is_up() or effort.is_up()
+
+        if settled.pair.times is not None:
+            three = DecompositionInTime(pairs.products, pairs.budget, price, keeps_safe=self.keeps_safe)
+            settled, _ = self._agree(pairs, three, settled, is_up, progress)
+            return settled, three.bound
         proof = Decomposition(
             pairs.products, pairs.budget, price, keeps_safe=self.keeps_safe, narrowing=not scouted
         )
         if scouted:
             proof.lean_on(settled.pair.origins, settled.pair.destinations)
-        settled, few = self._agree(pairs, proof, settled, lambda: clock.is_up() or effort.is_up(), progress)
+        settled, few = self._agree(pairs, proof, settled, is_up, progress)
         # Where some zones were not looked at, what is left open is more than one pair of cuts.
         if proof.settled or not few or scouted:
             return settled, proof.bound
@@ -212,7 +252,7 @@ class TwinCut(TreeMethod):
     def _agree(
         self,
         pairs: CutPairSearch,
-        proof: Decomposition,
+        proof: Rounds,
         settled: Settled,
         is_up: Callable[[], bool],
         progress: Progress,
@@ -234,8 +274,7 @@ class TwinCut(TreeMethod):
                 if proof.bound < before * STALE[1]:
                     return settled, True
                 before = proof.bound
-        few = sum(int(some.sum()) for some in proof.left.open) <= FEW
-        return settled, few and proof.size <= SMALL
+        return settled, proof.n_open <= FEW and proof.size <= SMALL
 
     def _mean(self, matrix: ODMatrix, products: SafeProducts, rival: _Rival) -> float:
         """Return the mean loss of a solution, flow by flow: it may withhold some of a group's."""
@@ -354,10 +393,9 @@ def _settled(pairs: CutPairSearch, pair: CutPair) -> Settled:
     return min((pairs.settle(one) for one in (pair, pairs.split_while_allowed(pair))), key=_by_mean)
 
 
-def _fresh(pairs: CutPairSearch, proof: Decomposition, known: Settled) -> Settled:
+def _fresh(pairs: CutPairSearch, proof: Rounds, known: Settled) -> Settled:
     """Return where the cuts of the proof lead to; the pair that is known where that breaks the limit."""
-    origins, destinations = (pairs.cut_of(axis, proof.cut(axis)) for axis in (ORIGIN, DESTINATION))
-    start = pairs.evaluate(origins, destinations)
+    start = pairs.between([pairs.cut_of(axis, proof.cut(axis)) for axis in range(len(known.pair.cuts))])
     for factor in DEARER:
         found = pairs.descend(start, proof.price * factor)
         if found.hidden <= pairs.budget:
@@ -372,7 +410,9 @@ def _by_mean(settled: Settled) -> float:
 def _solution(matrix: ODMatrix, pairs: CutPairSearch, settled: Settled) -> Solution:
     """Return a pair of cuts as a solution."""
     pair, released, _ = settled
-    origin = matrix.origins.highest(pair.origins)[matrix.flows.origin]
-    destination = matrix.destinations.highest(pair.destinations)[matrix.flows.destination]
-    cell = pairs.products.find((origin, destination))
-    return Solution(origin, destination, (cell < 0) | ~released[cell], homogeneous=True)
+    ends = zip(matrix.axes, pair.cuts, strict=True)
+    zones = [tree.highest(cut)[tile] for (tree, tile), cut in ends]
+    cell = pairs.products.find(zones)
+    time = zones[TIME] if len(zones) > TIME else None
+    hidden = (cell < 0) | ~released[cell]
+    return Solution(zones[ORIGIN], zones[DESTINATION], hidden, homogeneous=True, time_zone=time)

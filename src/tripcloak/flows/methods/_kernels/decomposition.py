@@ -101,6 +101,75 @@ def best_nested(
 
 
 @njit(cache=True)
+def best_nested_in_time(
+    saving: NDArray[np.float64],
+    up: NDArray[np.int32],
+    whole: NDArray[np.bool_],
+    last: NDArray[np.bool_],
+    order: tuple[int, int, int],
+    sums: NDArray[np.float64],
+    chosen: NDArray[np.bool_],
+    divided: NDArray[np.bool_],
+) -> float:  # pragma: no cover - compiled
+    """Return the most that one cut saves whose zones have cuts of the second axis, and those of the third.
+
+    As :func:`best_nested`, with one more axis; ``up``, ``whole`` and ``last`` are axis by axis, and ``order``
+    says which axis is first. ``divided`` tells of products that are whole on the third axis whether their
+    zone of the second is divided, in its second row, and of those that are whole on both whether their
+    zone of the first is, in its first row.
+    """
+    first, second, third = order
+    sums[:] = 0.0
+    divided[:] = False
+    best = 0.0
+    for p in range(len(saving) - 1, -1, -1):
+        best = saving[p]
+        chosen[p] = last[third, p] or best >= sums[2, p]
+        if not chosen[p]:
+            best = sums[2, p]
+        if up[third, p] >= 0:
+            sums[2, up[third, p]] += best
+        for place, axis in ((1, second), (0, first)):
+            if not whole[third, p] or (place == 0 and not whole[second, p]):
+                break
+            if not last[axis, p] and sums[place, p] > best:
+                divided[place, p], best = True, sums[place, p]
+            if up[axis, p] >= 0:
+                sums[place, up[axis, p]] += best
+    # The root came last, so `best` is the whole problem's.
+    _reach(up, whole, order, sums, chosen, divided)
+    return best
+
+
+@njit(cache=True)
+def _reach(
+    up: NDArray[np.int32],
+    whole: NDArray[np.bool_],
+    order: tuple[int, int, int],
+    open_at: NDArray[np.float64],
+    chosen: NDArray[np.bool_],
+    divided: NDArray[np.bool_],
+) -> None:  # pragma: no cover - compiled
+    """Let only those be chosen that are reached, through what is divided axis by axis.
+
+    ``open_at`` is room to work in: whether what lies below a product along each axis is reached.
+    """
+    first, second, third = order
+    for p in range(len(chosen)):
+        if not whole[third, p]:
+            reached = open_at[2, up[third, p]] == 1.0
+        elif not whole[second, p]:
+            reached = open_at[1, up[second, p]] == 1.0
+        else:
+            reached = up[first, p] < 0 or open_at[0, up[first, p]] == 1.0
+        for place in range(2):
+            open_at[place, p] = reached and divided[place, p]
+            reached = reached and not divided[place, p]
+        open_at[2, p] = reached and not chosen[p]
+        chosen[p] = reached and chosen[p]
+
+
+@njit(cache=True)
 def rule_out(
     margin: NDArray[np.float64],
     whole: NDArray[np.int64],
