@@ -41,7 +41,8 @@ def test_outlines_that_cross_themselves_are_repaired_and_counted(tmp_path: Path)
     found = zones.locate(np.array([1.0, 1.0, 1.9]), np.array([0.2, 1.8, 1.0]))
     assert [int(one) if one < 3 else None for one in found] == [0, 0, None]
     (note,) = note_on_zones(zones, "zone")
-    assert note.startswith("2 outlines of the zones file crossed themselves")
+    assert note.startswith("outlines of the zones file crossed themselves")
+    assert note.endswith(": 2 outlines repaired")
 
 
 def test_sound_outlines_stay_as_they_are_and_nothing_is_told(tmp_path: Path) -> None:

@@ -60,6 +60,20 @@ MITMA = Made(
     dropped={"20240301_Viajes_distritos.csv": {"unknown_zone": 1, "zero_trips": 1}},
     told=("zone ids are those of column 'ID'", "rounded to whole trips"),
 )
+SPANISHODDATA = Made(
+    name="the same with the names of spanishoddata",
+    files={
+        "od.csv": "date,hour,id_origin,id_destination,distance,n_trips,trips_total_length_km\n"
+        "2024-03-01,0,01001,01002,10-50,5.124,161.2\n2024-03-01,7,01002,01001,10-50,12.9,300\n"
+        "2024-03-01,8,01002,external,50+,3.2,400\n2024-03-01,9,01001,01002,10-50,0.4,9\n",
+        "districts.geojson": DISTRICTS,
+    },
+    options={"preset": "mitma", "zones": "districts.geojson"},
+    rows={"od.csv": 4},
+    used=2,
+    dropped={"od.csv": {"unknown_zone": 1, "zero_trips": 1}},
+    told=("zone ids are those of column 'ID'", "rounded to whole trips"),
+)
 MITMA_2020 = Made(
     name="trips by the Spanish ministry of 2020 without zones",
     files={

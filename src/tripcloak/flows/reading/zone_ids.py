@@ -87,9 +87,9 @@ def note_on_zones(zones: ZoneFile | None, said: str | None) -> tuple[str, ...]:
     if zones.joined:
         notes.append("some zone ids stand in several rows of the zones file; those rows are one zone")
     if zones.repaired:
+        outlines = "1 outline" if zones.repaired == 1 else f"{zones.repaired:,} outlines"
         notes.append(
-            f"{zones.repaired:,} outlines of the zones file crossed themselves or were no areas otherwise; "
-            "they were repaired"
+            f"outlines of the zones file crossed themselves or were no areas otherwise: {outlines} repaired"
         )
     if zones.projection:
         notes.append(f"the zones file is in {zones.projection}; its outlines were turned into degrees")

@@ -27,18 +27,28 @@ MITMA = Preset(
     like=("20240301_Viajes_distritos.csv.gz", "20200214_maestra_1_mitma_distrito.txt.gz"),
     id_is="person",
     form="counts",
-    columns={"origin": ("origen",), "destination": ("destino",), "trips": ("whole trips",)},
+    columns={
+        "origin": ("origen", "id_origin"),
+        "destination": ("destino", "id_destination"),
+        "trips": ("whole trips", "whole n_trips"),
+    },
     derived=(
         Derived(
             name="whole trips",
             sql="round(TRY_CAST(replace(viajes::VARCHAR, ',', '.') AS DOUBLE))::VARCHAR",
             needs=("viajes",),
         ),
+        # The names of spanishoddata.
+        Derived(
+            name="whole n_trips",
+            sql="round(TRY_CAST(replace(n_trips::VARCHAR, ',', '.') AS DOUBLE))::VARCHAR",
+            needs=("n_trips",),
+        ),
     ),
     people_once=False,
     zone_ids=("ID",),
     zones="the ministry's zonificacion of the same name",
-    unknown_zones=("externo", "NA"),
+    unknown_zones=("externo", "external", "NA"),
     notes=(
         "numbers of trips are estimates with decimals; they were rounded to whole trips, so that rows below "
         "a half are dropped as no trips",
