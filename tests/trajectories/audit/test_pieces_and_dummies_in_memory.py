@@ -11,7 +11,7 @@ import pytest
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.rulebook import BrokenPart, NotPromised
 from tripcloak.promises import Disclosure, Mixing
-from tripcloak.trajectories.audit import memory, mixing
+from tripcloak.trajectories.audit import dummies, memory, mixing
 from tripcloak.trajectories.audit.dummies import Profile, disclosures, dummy_faults
 from tripcloak.trajectories.audit.evidence import TrajectoryEvidence
 from tripcloak.trajectories.audit.promise import LARGE, _profile_faults
@@ -266,6 +266,25 @@ def test_dummies_stand_beside_people_who_are_released_and_go_no_faster() -> None
         assert found is None if words is None else words in str(found)
     found = dummy_faults(samples, spans_of(own, own), np.array([0, -1]), np.array([-1, 1]), profile, 1.0)
     assert "who is not released" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "fits"),
+    [
+        ((0.9, 0.9, 5.0), True),
+        ((0.8, 0.8, 6.0), True),
+        ((0.91, 0.8, 6.0), False),
+        ((0.8, 0.91, 6.0), False),
+        ((0.8, 0.8, 4.9), False),
+        ((0.91, 0.91, 5.0), False),
+    ],
+    ids=str,
+)
+def test_who_asks_for_more_than_everybody_asks_for_less_of_nothing(
+    asked: tuple[float, float, float], fits: bool
+) -> None:
+    profile = Profile(0.9, 0.9, 5.0, 1.0)
+    assert dummies._is_stricter(np.array([(0.9, 0.9, 5.0), asked]), profile) is fits
 
 
 def test_people_who_are_told_are_those_without_dummies() -> None:
