@@ -241,8 +241,8 @@ def test_the_page_on_trajectories_names_every_rule_of_their_audit() -> None:
     assert not [rule for rule in rules if f"`{rule}`" not in text]
 
 
-def test_the_promise_names_every_kind_of_promise() -> None:
-    text = (ROOT / "docs" / "promise.md").read_text(encoding="utf-8")
+def test_a_page_names_every_kind_of_promise() -> None:
+    text = (ROOT / "docs" / "kinds-of-promises.md").read_text(encoding="utf-8")
     # A threshold that is left to the mean weight is settled before anything is released.
     kinds = set(Promise._kinds) - {AveragePeople.kind}
     assert not [kind for kind in kinds if f"`{kind}`" not in text]
