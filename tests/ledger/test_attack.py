@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import differencing as oracle
-from oracles.differencing import exposed_sets, plain_atoms, possible_totals
+from oracles.differencing import exposed_sets, few_in_all, plain_atoms, possible_totals
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.errors import ImpossibleRequestError
+from tripcloak.ledger import joint as joint_sets
 from tripcloak.ledger._kernels.groups import (
     are_uniform,
     enough_people,
@@ -108,7 +109,7 @@ def test_bounds_hold_the_truth_and_those_of_all_solutions(disclosures: list[Disc
     names, possible = list(plain_atoms(disclosures)), possible_totals(disclosures)
     proven = {}
     for fact in found.found:
-        if fact.kind == "between":
+        if fact.kind == "between" and len(fact.atoms) == 1:
             proven[names[fact.atoms[0]]] = fact.least, fact.most
     for name, (least, most) in proven.items():
         assert (least, most) == possible[name]
@@ -118,6 +119,51 @@ def test_bounds_hold_the_truth_and_those_of_all_solutions(disclosures: list[Disc
         few = len({person for _, person, _ in records[name]}) < 3
         if least >= 1 and (most < 3 or (least == most and few)) and name not in exact:
             assert name in proven, records[name]
+
+
+def joint(found: Facts, disclosures: Sequence[Disclosure]) -> dict[frozenset[tuple[int, ...]], tuple]:
+    """Return what is proven of sets of several atoms."""
+    names = list(plain_atoms(disclosures))
+    several = [fact for fact in found.found if fact.kind == "between" and len(fact.atoms) > 1]
+    return {frozenset(names[at] for at in fact.atoms): (fact.least, fact.most) for fact in several}
+
+
+@given(st.one_of(several(), rounded()))
+def test_sets_that_are_few_in_all_solutions_are_found(disclosures: list[Disclosure]) -> None:
+    """Those that share no atom with a number that follows exactly, which is a fact by itself."""
+    found = attack(disclosures)
+    exact = set().union(*sets_of(found, disclosures))
+    plain = {one: span for one, span in few_in_all(disclosures, 3).items() if len(one) > 1}
+    assert joint(found, disclosures) == {one: span for one, span in plain.items() if not one & exact}
+
+
+CROSSING = {
+    "three releases": ((-1, 1, 1, 1, 0, 0, 0, 0), (0, -1, 0, 0, -1, -1, -1, 0), (0, 0, 0, -1, 0, 0, 0, -1)),
+    "four releases": (
+        (0, 0, -1, 0, -1, 0),
+        (-1, 0, 0, 0, 0, -1),
+        (-1, 0, 0, 0, -1, 0),
+        (-1, -1, -1, 0, 0, 0),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CROSSING)
+def test_several_atoms_may_be_few_where_none_is_by_itself(case: str) -> None:
+    disclosures = [disclosed(own, range(len(own))) for own in CROSSING[case]]
+    found = attack(disclosures)
+    assert joint(found, disclosures) == few_in_all(disclosures, 3)
+    assert {(fact.least, fact.most, len(fact.atoms)) for fact in found.found} == {(1, 2, 2)}
+    with pytest.raises(ImpossibleRequestError, match="facts about fewer than 3 people"):
+        refuse_new_facts(disclosures[:-1], disclosures[-1:])
+
+
+def test_a_search_that_is_cut_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    disclosures = [disclosed(own, range(len(own))) for own in CROSSING["three releases"]]
+    monkeypatch.setattr(joint_sets, "STEPS", 1)
+    assert not attack(disclosures).complete
+    monkeypatch.setattr(joint_sets, "STEPS", 100)
+    assert attack(disclosures).complete
 
 
 @given(st.one_of(several(), rounded()))

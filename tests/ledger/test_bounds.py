@@ -8,8 +8,8 @@ from scipy.optimize import linprog
 
 from tripcloak.ledger import bounds
 from tripcloak.ledger.atoms import Atoms
-from tripcloak.ledger.bounds import Span, bounded, tightened
-from tripcloak.ledger.facts import Term
+from tripcloak.ledger.bounds import Span, bounds_of, tightened
+from tripcloak.ledger.facts import Fact, Term
 
 ATOMS = Atoms(
     group=np.array([[0, 2], [0, 3], [1, 3]]),
@@ -21,6 +21,10 @@ ATOMS = Atoms(
 )
 """Three atoms in a row, of 5, 1 and 9 people in two releases: their sums leave one solution."""
 ALL = np.ones(3, dtype=bool)
+
+
+def bounded(atoms: Atoms, asked: np.ndarray, k: int) -> list[Fact]:
+    return bounds.bounded(atoms, bounds_of(atoms, asked, k), asked, k)
 
 
 def told(least: list[int], most: list[int], asked: np.ndarray = ALL, k: int = 3) -> list[tuple[int, int]]:

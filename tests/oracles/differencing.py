@@ -65,16 +65,35 @@ def _factors(reach: int, numbers: int) -> np.ndarray:
 
 def possible_totals(disclosures: Sequence[Disclosure]) -> dict[tuple[int, ...], tuple[int, int]]:
     """Return the least and the greatest trips of every atom over all whole numbers that fit what is told."""
+    names, solutions = _all_solutions(disclosures)
+    return {
+        name: (int(column.min()), int(column.max())) for name, column in zip(names, solutions.T, strict=True)
+    }
+
+
+def few_in_all(
+    disclosures: Sequence[Disclosure], k: int
+) -> dict[frozenset[tuple[int, ...]], tuple[int, int]]:
+    """Return the least sets of atoms with 1 to k - 1 trips in all that fits; how few and how many of them."""
+    names, solutions = _all_solutions(disclosures)
+    found: dict[frozenset[tuple[int, ...]], tuple[int, int]] = {}
+    for size in range(1, len(names) + 1):
+        for some in combinations(range(len(names)), size):
+            total = solutions[:, some].sum(axis=1)
+            own = frozenset(names[at] for at in some)
+            if total.min() >= 1 and total.max() < k and not any(one < own for one in found):
+                found[own] = int(total.min()), int(total.max())
+    return found
+
+
+def _all_solutions(disclosures: Sequence[Disclosure]) -> tuple[list[tuple[int, ...]], np.ndarray]:
     names = list(plain_atoms(disclosures))
     sums = [
         ([at for at, name in enumerate(names) if name[release] == group], int(least), int(most))
         for release, one in enumerate(disclosures)
         for group, (least, most) in enumerate(one.room.T)
     ]
-    solutions = np.array(list(_solutions(len(names), sums)))
-    return {
-        name: (int(column.min()), int(column.max())) for name, column in zip(names, solutions.T, strict=True)
-    }
+    return names, np.array(list(_solutions(len(names), sums)))
 
 
 def _solutions(

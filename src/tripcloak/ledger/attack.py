@@ -8,14 +8,15 @@ from math import gcd
 
 import numpy as np
 
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.atoms import Atoms, atoms_of
-from tripcloak.ledger.bounds import bounded
+from tripcloak.ledger.bounds import bounded, bounds_of, facts_of_room
 from tripcloak.ledger.contraction import Contraction, contract
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Facts, Term
+from tripcloak.ledger.joint import few_together
 from tripcloak.ledger.nested import fewer_people
 from tripcloak.ledger.sets import USUAL, Determined, Effort, Hanging, determined_sets
 from tripcloak.ledger.tying import tied_by_people
@@ -77,18 +78,25 @@ def attack(
     asked[contraction.left.row] = True
     for fact in exact:
         asked[fact.atoms] = False
-    between = bounded(atoms, asked, k)
+    between, all_room = _room(atoms, asked, k)
     fewer = fewer_people(atoms, disclosures, k)
     found = sorted((*exact, *between, *fewer), key=lambda fact: (len(fact.terms), fact.terms))
     concerned = np.unique(np.concatenate([fact.atoms for fact in found])) if found else np.empty(0, int)
     return Facts(
         found=tuple(found),
-        complete=complete,
+        complete=complete and all_room,
         k=k,
         people=atoms.different_people(concerned) if len(concerned) else 0,
         groups=len(atoms.published),
         atoms=len(atoms),
     )
+
+
+def _room(atoms: Atoms, asked: Bools, k: int) -> tuple[list[Fact], bool]:
+    """Return what published numbers leave too little room for, and whether those are all."""
+    span = bounds_of(atoms, asked, k)
+    sets, complete = few_together(atoms, span, asked, k)
+    return [*bounded(atoms, span, asked, k), *facts_of_room(atoms, sets)], complete
 
 
 def _refuse_wrong_sums(atoms: Atoms) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,28 +41,42 @@ class Span(NamedTuple):
     most: Ints
 
 
-def bounded(atoms: Atoms, asked: Bools, k: int) -> list[Fact]:
+def bounds_of(atoms: Atoms, asked: Bools, k: int) -> Span:
+    """Return how few and how many trips every atom can hold, as tight as it takes for those asked for."""
+    if not asked.any():
+        return Span(np.zeros(len(atoms), dtype=np.int64), np.full(len(atoms), UNBOUNDED))
+    return tightened(atoms, shuttled(atoms), asked, k)
+
+
+def bounded(atoms: Atoms, span: Span, asked: Bools, k: int) -> list[Fact]:
     """Return a fact for every atom of those asked for that is proven to hold some trips, and fewer than k.
 
     One of few people is a fact too where its trips are known exactly, however many they are.
     """
-    if not asked.any():
-        return []
-    span = tightened(atoms, shuttled(atoms), asked, k)
     exact = (span.least == span.most) & (atoms.people < k)
     sure = asked & (span.least >= 1) & ((span.most < k) | exact)
+    return facts_of_room(
+        atoms,
+        [(np.array([one]), int(span.least[one]), int(span.most[one])) for one in np.flatnonzero(sure)],
+    )
+
+
+def facts_of_room(atoms: Atoms, proven: Sequence[tuple[Ints, int, int]]) -> list[Fact]:
+    """Return facts of sets of atoms, each with the least and the greatest trips that it can hold."""
+    if not proven:
+        return []
     members = _members(atoms)
     return [
         Fact(
             kind="between",
-            least=int(span.least[atom]),
-            most=int(span.most[atom]),
-            people=int(atoms.people[atom]),
-            terms=_around(atoms, np.array([atom])),
-            beside=_beside(atoms, int(atom), members),
-            atoms=np.array([atom]),
+            least=least,
+            most=most,
+            people=atoms.different_people(some),
+            terms=_around(atoms, some),
+            beside=_beside(atoms, some, members),
+            atoms=some,
         )
-        for atom in np.flatnonzero(sure)
+        for some, least, most in proven
     ]
 
 
@@ -114,27 +129,46 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
     Only atoms that may turn out to be few are looked at.
     """
     open_still = asked & ((span.least < 1) | (span.most >= k)) & (span.least < span.most)
-    atom, group = atoms.told_entries
-    n, known = len(atoms), (span.least == span.most)[atom]
-    # Atoms that are known tie nothing together: what is left of a sum without them is as good.
-    fixed = np.bincount(group[known], span.least[atom[known]], len(atoms.published)).astype(np.int64)
-    atom, group = atom[~known], group[~known]
-    links = coo_array((np.ones(len(atom)), (atom, group + n)), shape=(n + len(atoms.published),) * 2)
-    part = connected_components(links, directed=False)[1][:n]
-    size = np.bincount(part)[part]
-    open_still &= (size <= SMALL) | ((size <= WIDE) & (span.most < k))
+    parts = Parts.of(atoms, span)
+    open_still &= parts.are_narrow(span, k)
     if not open_still.any():
         return span
-    together = _Together(atoms, fixed, part, open_still, span)
+    together = Together(atoms, parts, open_still, span)
     left = together.settle(open_still, k)
     least, most = together.least, together.most
     for members in together.parts_with(left):
-        rows = _sums(atoms, members, fixed)
+        rows = sums_of(atoms, members, parts.fixed)
         _solve(rows, members, np.flatnonzero(left[members]), least, most)
     return Span(least, most)
 
 
-class _Together:
+class Parts(NamedTuple):
+    """Which atoms hang together by published sums, and what every sum holds of atoms that are known.
+
+    Those tie nothing together: what is left of a sum without them is as good.
+    """
+
+    part: Ints
+    fixed: Ints
+
+    @classmethod
+    def of(cls, atoms: Atoms, span: Span) -> Parts:
+        """Return the parts of some atoms, given what is known of each."""
+        atom, group = atoms.told_entries
+        n, known = len(atoms), (span.least == span.most)[atom]
+        fixed = np.bincount(group[known], span.least[atom[known]], len(atoms.published)).astype(np.int64)
+        atom, group = atom[~known], group[~known]
+        links = coo_array((np.ones(len(atom)), (atom, group + n)), shape=(n + len(atoms.published),) * 2)
+        return cls(connected_components(links, directed=False)[1][:n], fixed)
+
+    def are_narrow(self, span: Span, k: int) -> Bools:
+        """Return which atoms are in a part so small that linear programmes tighten their bounds."""
+        size = np.bincount(self.part)[self.part]
+        narrow: Bools = (size <= SMALL) | ((size <= WIDE) & (span.most < k))
+        return narrow
+
+
+class Together:
     """Linear programmes of many parts at once: one costs more than its solution, and each part is solved by
     itself there too.
 
@@ -144,16 +178,16 @@ class _Together:
     solution counts if it is in whole trips: in wider ones, as for their bounds, fractions do.
     """
 
-    def __init__(self, atoms: Atoms, fixed: Ints, part: Ints, asked: Bools, span: Span) -> None:
-        self.atoms, self.fixed, self.part = atoms, fixed, part
+    def __init__(self, atoms: Atoms, parts: Parts, asked: Bools, span: Span) -> None:
+        self.atoms, self.fixed, self.part = atoms, parts.fixed, parts.part
         self.limits = np.column_stack(span)
         self.least, self.most = span.least.copy(), span.most.copy()
         self.low, self.high = atoms.trips.astype(float), atoms.trips.astype(float)
-        self.small = np.bincount(part) <= SMALL
+        self.small = np.bincount(self.part) <= SMALL
         there = np.zeros(len(self.small), dtype=bool)
-        there[part[asked]] = True
-        inside = np.flatnonzero(there[part])
-        self.inside = inside[np.argsort(part[inside], kind="stable")]
+        there[self.part[asked]] = True
+        inside = np.flatnonzero(there[self.part])
+        self.inside = inside[np.argsort(self.part[inside], kind="stable")]
 
     def settle(self, asked: Bools, k: int) -> Bools:
         """Tighten the bounds of those asked for that may be facts; return which need whole programmes."""
@@ -161,7 +195,7 @@ class _Together:
         for sign in (1, -1):
             found = True
             while found:
-                self._meet(left, sign)
+                self.meet(left, sign)
                 still = left & ~self._refuted(k)
                 found, left = bool(np.any(left & ~still)), still
         unsolved = np.zeros(len(left), dtype=bool)
@@ -197,7 +231,7 @@ class _Together:
         """Tighten the least (1) or greatest (-1) of atoms, one a part; return for which that was possible."""
         asked = np.zeros(len(self.atoms), dtype=bool)
         asked[at] = True
-        met, value = self._meet(asked, sign)
+        met, value = self.meet(asked, sign)
         solved = met[at]
         sure = at[solved]
         # Trips are whole: a bound between two numbers is the inner one, but for what floats lose.
@@ -207,7 +241,7 @@ class _Together:
             self.most[sure] = np.minimum(self.most[sure], np.floor(value[sure] + CLOSE).astype(np.int64))
         return solved
 
-    def _meet(self, some: Bools, sign: int) -> tuple[Bools, Floats]:
+    def meet(self, some: Bools, sign: int) -> tuple[Bools, Floats]:
         """Meet solutions in which some atoms hold as little (1) or as much (-1) as they can together.
 
         Returns
@@ -222,7 +256,7 @@ class _Together:
         begins = np.flatnonzero(new)
         batch = np.repeat(begins // AT_ONCE, np.diff(np.append(begins, len(members))))
         for own in np.split(members, np.flatnonzero(np.diff(batch)) + 1) if len(members) else ():
-            rows = _sums(self.atoms, own, self.fixed)
+            rows = sums_of(self.atoms, own, self.fixed)
             found = linprog(sign * some[own].astype(float), **rows, bounds=self.limits[own])
             if found.status != 0:
                 continue
@@ -263,7 +297,7 @@ def _solve(rows: dict[str, Any], members: Ints, asked: Ints, least: Ints, most: 
             most[at] = min(most[at], int(np.floor(-greatest.fun + CLOSE)))
 
 
-def _sums(atoms: Atoms, members: Ints, fixed: Ints) -> dict[str, Any]:
+def sums_of(atoms: Atoms, members: Ints, fixed: Ints) -> dict[str, Any]:
     """Return what the members of a part must add up to, exactly or about, as linear programmes take it.
 
     Parameters
@@ -308,9 +342,9 @@ def _members(atoms: Atoms) -> tuple[Ints, Ints]:
     return np.searchsorted(group[order], np.arange(len(atoms.published) + 1)), atom[order]
 
 
-def _beside(atoms: Atoms, atom: int, members: tuple[Ints, Ints]) -> tuple[Term, ...]:
-    """Return the published sums that an atom is not in, and some other one of its own sums is."""
-    own = atoms.told[atom]
+def _beside(atoms: Atoms, some: Ints, members: tuple[Ints, Ints]) -> tuple[Term, ...]:
+    """Return the published sums that some atoms are not in, and others of their sums are."""
+    around = _around(atoms, some)
+    own = np.unique(atoms.told[some])
     others = np.concatenate([members[1][members[0][one] : members[0][one + 1]] for one in own[own >= 0]])
-    around = set(_around(atoms, np.array([atom])))
-    return tuple(term for term in _around(atoms, others) if term not in around)
+    return tuple(term for term in _around(atoms, others) if term not in set(around))

@@ -99,7 +99,8 @@ class Difference:
         if fact.kind == "between":
             rest = ", next to what is told of the others in them" if fact.beside else ""
             told = ", ".join(term.removeprefix("+ ") for term in terms)
-            return f"{fact.words()} lie in all of: {told}{rest}"
+            where = "all" if len(fact.atoms) == 1 else "one or more"
+            return f"{fact.words()} lie in {where} of: {told}{rest}"
         share = "" if fact.divisor == 1 else f", divided by {fact.divisor}"
         return f"{' '.join(terms)}{share} = {fact.words().removeprefix('exactly ')}"
 
