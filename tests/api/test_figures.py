@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tripcloak.api.figures import KINDS, save_figure
+from tripcloak.api.figures import KINDS, _of_flows, draw, save_figure
 from tripcloak.cli.run import run
 from tripcloak.ground.errors import InputError, OutputExistsError
 from worlds.released_flows import World, raw_trips
@@ -48,3 +49,27 @@ def test_what_cannot_be_drawn_is_told(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputExistsError, match="public part"):
         save_figure(folder, "support", folder / "release" / "a.png")
     assert not list(tmp_path.glob("*partial*"))
+
+
+@pytest.mark.parametrize("kind", ["zones", "coarseness"])
+def test_both_maps_show_the_same_frame(kind: str, folder: Path) -> None:
+    origins, destinations, *_ = draw(_of_flows(folder), kind).axes
+    assert origins.get_xlim() == destinations.get_xlim()
+    assert origins.get_ylim() == destinations.get_ylim()
+    assert re.fullmatch(r"[\d,.]+ km", origins.texts[0].get_text())
+
+
+def test_lines_say_what_their_width_is(folder: Path) -> None:
+    tables = _of_flows(folder)
+    (axes,) = draw(tables, "flows").axes
+    told = [int(text.get_text().replace(",", "")) for text in axes.get_legend().get_texts()]
+    assert told == sorted(told, reverse=True)
+    assert 0 < told[0] <= max(tables.flows["trips"].to_pylist())
+
+
+def test_support_has_every_flow_in_a_bin(folder: Path) -> None:
+    tables = _of_flows(folder)
+    (axes,) = draw(tables, "support").axes
+    assert sum(bar.get_height() for bar in axes.patches) == tables.flows.num_rows
+    # Rounded numbers leave no empty bins between their steps.
+    assert all(bar.get_width() >= 10 for bar in axes.patches)

@@ -31,6 +31,10 @@ STYLE: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "savefig.dpi": 300,
 }
+AXES = ("origin", "destination")
+INK, EDGE = "#1b5e7b", "#5c6b7a"
+EARTH_KM = 6371.0088
+_ROUND_KM = [digit * 10.0**power for power in range(-2, 5) for digit in (1, 2, 5)]
 MOST_LINES = 5_000
 """Flows that are drawn as lines: the largest."""
 
@@ -106,7 +110,7 @@ def _two_maps(tables: PublicTables, column: str, words: str, colours: str, *, by
     from matplotlib.colors import LogNorm, Normalize
 
     figure, both = _new(1, 2, 3.3)
-    values = {axis: _outlines(tables, axis, column) for axis in ("origin", "destination")}
+    values = {axis: _outlines(tables, axis, column) for axis in AXES}
     known = np.concatenate([numbers for _, numbers in values.values()])
     known = known[known > 0]
     if not len(known):
@@ -115,7 +119,11 @@ def _two_maps(tables: PublicTables, column: str, words: str, colours: str, *, by
     for axes, (axis, (shapes, numbers)) in zip(both, values.items(), strict=True):
         drawn = _draw_shapes(axes, shapes, numbers, norm, colours)
         axes.set_title(f"{axis}s")
-    figure.colorbar(drawn, ax=list(both), label=words, shrink=0.7)
+    # One frame for both, so that a place is at the same spot of either.
+    _frame(both, np.concatenate([_corners(shapes) for shapes, _ in values.values()]))
+    _scale_bar(both[0])
+    bar = figure.colorbar(drawn, ax=list(both), label=words, shrink=0.7)
+    _plain_numbers(bar.ax.yaxis)
     return figure
 
 
@@ -132,7 +140,7 @@ def _outlines(tables: PublicTables, axis: str, column: str) -> tuple[Any, Floats
 
 
 def _draw_shapes(axes: Any, shapes: Any, numbers: Floats, norm: Any, colours: str) -> Any:
-    """Draw polygons in degrees as a map: a degree of longitude is as wide as it is in the middle."""
+    """Draw polygons in degrees, shaded by numbers; white between them, and grey around all of them."""
     import shapely
     from matplotlib.collections import PolyCollection
 
@@ -141,19 +149,53 @@ def _draw_shapes(axes: Any, shapes: Any, numbers: Floats, norm: Any, colours: st
     # Fine zones over coarse ones, where they overlap.
     order = np.argsort(-shapely.area(parts), kind="stable")
     rings = [shapely.get_coordinates(shapely.get_exterior_ring(part)) for part in parts[order]]
-    drawn = PolyCollection(rings, cmap=colours, norm=norm, edgecolor="white", linewidth=0.2)
+    axes.add_collection(PolyCollection(rings, facecolor="none", edgecolor=EDGE, linewidth=1.0))
+    drawn = PolyCollection(rings, cmap=colours, norm=norm, edgecolor="white", linewidth=0.4)
     drawn.set_array(numbers[known][of][order])
     axes.add_collection(drawn)
-    _as_map(axes, np.concatenate(rings) if rings else np.zeros((1, 2)))
     return drawn
 
 
-def _as_map(axes: Any, points: Floats) -> None:
+def _corners(shapes: Any) -> Floats:
+    """Return south-west and north-east corners of shapes, a row each; at least one."""
+    import shapely
+
+    found: Floats = shapely.bounds(shapes[~shapely.is_missing(shapes)]).reshape(-1, 2)
+    return found if len(found) else np.zeros((1, 2))
+
+
+def _frame(maps: Any, points: Floats) -> None:
+    """Let maps in degrees show all points: a degree of longitude is as wide as it is in the middle."""
     (west, south), (east, north) = points.min(axis=0), points.max(axis=0)
-    axes.set_xlim(west, east)
-    axes.set_ylim(south, north)
-    axes.set_aspect(1 / np.cos(np.radians((south + north) / 2)))
-    axes.set_axis_off()
+    across, up = (0.02 * max(size, 1e-6) for size in (east - west, north - south))
+    for axes in maps:
+        axes.set_xlim(west - across, east + across)
+        axes.set_ylim(south - up, north + up)
+        axes.set_aspect(1 / np.cos(np.radians((south + north) / 2)))
+        axes.set_axis_off()
+
+
+def _scale_bar(axes: Any) -> None:
+    """Draw how long a round number of kilometres is, about a quarter of the map, below its left corner."""
+    west, east = axes.get_xlim()
+    degree = np.pi / 180 * EARTH_KM * np.cos(np.radians(np.mean(axes.get_ylim())))
+    quarter = (east - west) * degree / 4
+    length = max((step for step in _ROUND_KM if step <= quarter), default=_ROUND_KM[0])
+    share = length / degree / (east - west)
+    axes.plot(
+        [0, share], [-0.02, -0.02], color="black", linewidth=1.5, transform=axes.transAxes, clip_on=False
+    )
+    words = f"{length:g} km"
+    axes.text(share / 2, -0.04, words, transform=axes.transAxes, ha="center", va="top", fontsize="small")
+
+
+def _plain_numbers(axis: Any) -> None:
+    """Write marks of a log axis as numbers and not as powers: 1, 2, 5, 10, as many as fit."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _flows(tables: PublicTables) -> Figure:
@@ -169,14 +211,19 @@ def _flows(tables: PublicTables) -> Figure:
     numbers = flows[volume].to_numpy().astype(float)
     known = np.flatnonzero(np.isfinite(ends).all(axis=1) & (ends[:, :2] != ends[:, 2:]).any(axis=1))
     largest = known[np.argsort(-numbers[known], kind="stable")][:MOST_LINES][::-1]
-    figure, axes = _new()
+    figure, axes = _new(height=4.2)
+    corners = _draw_ground(axes, tables)
     if len(largest):
-        share = numbers[largest] / numbers[largest].max()
-        lines = LineCollection(
-            list(ends[largest].reshape(-1, 2, 2)), linewidths=0.2 + 3 * share, colors="#1b5e7b", alpha=0.35
+        most = numbers[largest].max()
+        # Where many lines lie over each other, the largest shall still be seen.
+        clear = float(np.clip(8 / np.sqrt(len(largest)), 0.1, 0.4))
+        lines = list(ends[largest].reshape(-1, 2, 2))
+        axes.add_collection(
+            LineCollection(lines, linewidths=_width(numbers[largest] / most), colors=INK, alpha=clear)
         )
-        axes.add_collection(lines)
-    _as_map(axes, ends[np.isfinite(ends).all(axis=1)].reshape(-1, 2))
+        _key_of_widths(axes, most, volume)
+    _frame([axes], np.concatenate([corners, ends[np.isfinite(ends).all(axis=1)].reshape(-1, 2)]))
+    _scale_bar(axes)
     which = (
         f"all {len(known):,}"
         if len(largest) == len(known)
@@ -186,17 +233,68 @@ def _flows(tables: PublicTables) -> Figure:
     return figure
 
 
+def _draw_ground(axes: Any, tables: PublicTables) -> Floats:
+    """Draw the zones of both axes below flows, as outlines, and return their corners."""
+    import shapely
+    from matplotlib.collections import LineCollection
+
+    if "geometry" not in tables.zones.column_names:
+        return np.zeros((0, 2))
+    shapes = shapely.from_wkb(tables.zones["geometry"].to_numpy())
+    known = shapes[~shapely.is_missing(shapes)]
+    rings = [shapely.get_coordinates(shapely.get_exterior_ring(part)) for part in shapely.get_parts(known)]
+    axes.add_collection(LineCollection(rings, colors="#c9d3dc", linewidths=0.4))
+    return _corners(known)
+
+
+def _width(share: Any) -> Any:
+    """Return how wide a line is, in points, by the share that its flow has of the largest one."""
+    return 0.2 + 3.8 * share
+
+
+def _key_of_widths(axes: Any, most: float, volume: str) -> None:
+    """Tell what lines of three widths stand for, in round numbers."""
+    from matplotlib.lines import Line2D
+
+    sizes = [10.0 ** int(np.log10(max(most * share, 1))) for share in (1, 0.4, 0.1)]
+    told = dict.fromkeys(
+        size * int(most * share / size) for size, share in zip(sizes, (1, 0.4, 0.1), strict=True)
+    )
+    told.pop(0.0, None)
+    lines = [Line2D([], [], color=INK, alpha=0.7, linewidth=_width(number / most)) for number in told]
+    words = [f"{number:,.0f}" for number in told]
+    axes.legend(lines, words, title=volume, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+
+
 def _support(tables: PublicTables) -> Figure:
     """Return how many flows have how much behind them."""
     unit = "travellers" if "travellers" in tables.flows.column_names else tables.facts["volume"]
     numbers = tables.flows[unit].drop_null().to_numpy().astype(float)
     figure, axes = _new(height=2.8)
-    bins = np.geomspace(max(numbers.min(), 1), numbers.max() + 1, 40) if len(numbers) else 10
-    axes.hist(numbers, bins=bins, color="#1b5e7b")
+    axes.hist(numbers, bins=_bins(numbers), color=INK, edgecolor="white", linewidth=0.5)
     axes.set_xscale("log")
+    _plain_numbers(axes.xaxis)
     axes.set_xlabel(f"{unit} of a released flow")
     axes.set_ylabel("flows")
     return figure
+
+
+def _bins(numbers: Floats) -> Floats:
+    """Return edges that grow by a tenth, or by what all numbers are multiples of where that is wider.
+
+    Each bin holds a multiple, so that numbers that were rounded leave no gaps that mean nothing.
+
+    >>> _bins(np.array([10.0, 20.0, 40.0])).tolist()
+    [10.0, 20.0, 30.0, 40.0, 50.0]
+    """
+    if not len(numbers):
+        return np.array([1.0, 2.0])
+    step = max(float(np.gcd.reduce(numbers.astype(np.int64))), 1.0)
+    edges = [max(float(numbers.min()), step)]
+    # Invariant: edges are multiples of the step, from the smallest number on.
+    while edges[-1] <= numbers.max():
+        edges.append(edges[-1] + step * max(1, int(edges[-1] / step / 10)))
+    return np.array(edges)
 
 
 def _cdf(tables: PublicTables) -> Figure:
@@ -212,6 +310,7 @@ def _cdf(tables: PublicTables) -> Figure:
     left.set_xlabel("area of the zone (km²)")
     left.set_ylabel(f"share of {volume}")
     left.legend(frameon=False)
+    _plain_numbers(left.xaxis)
     _draw_shares(right, _lengths(tables), tables.flows[volume].to_numpy(), "", "-")
     right.set_xscale("linear")
     right.set_xlabel("between the points of both zones (km)")
@@ -223,7 +322,7 @@ def _draw_shares(axes: Any, values: Floats, weights: Any, label: str, style: str
     values, weights = values[known], np.asarray(weights, dtype=float)[known]
     order = np.argsort(values, kind="stable")
     shares = np.cumsum(weights[order]) / max(weights.sum(), 1)
-    axes.step(values[order], shares, style, where="post", label=label or None, color="#1b5e7b")
+    axes.step(values[order], shares, style, where="post", label=label or None, color=INK)
     axes.set_xscale("log")
     axes.set_ylim(0, 1)
 
@@ -233,7 +332,7 @@ def _lengths(tables: PublicTables) -> Floats:
     names = ("origin_lat", "origin_lon", "destination_lat", "destination_lon")
     lat, lon, to_lat, to_lon = (np.radians(tables.flows[name].to_numpy().astype(float)) for name in names)
     half = np.sin((to_lat - lat) / 2) ** 2 + np.cos(lat) * np.cos(to_lat) * np.sin((to_lon - lon) / 2) ** 2
-    found: Floats = 2 * 6371.0088 * np.arcsin(np.sqrt(half))
+    found: Floats = 2 * EARTH_KM * np.arcsin(np.sqrt(half))
     return found
 
 
