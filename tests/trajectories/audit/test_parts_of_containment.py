@@ -27,6 +27,17 @@ def test_samples_of_some_people_are_theirs() -> None:
     )
 
 
+@pytest.mark.parametrize("people", [1, 2, 3])
+def test_a_screen_of_some_people_holds_them_alone(people: int) -> None:
+    """However many are released: two here, which says nothing of how many people are asked about."""
+    samples = Samples(np.array([0, 1, 3, 6]), *(np.arange(6) + shift for shift in (0, 10, 20)))
+    screen = Screen.of(samples, SPANS)
+    part = screen._only(slice(0, people))
+    assert part._sizes == (people, 2)
+    assert part.samples.offsets.tolist() == samples.offsets[: people + 1].tolist()
+    assert (part is screen) is (people == 3)
+
+
 @pytest.mark.parametrize(
     ("t", "x", "y", "inside"),
     [

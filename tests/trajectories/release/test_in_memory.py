@@ -33,6 +33,7 @@ from tripcloak.trajectories.release.published import (
 from tripcloak.trajectories.release.reading import (
     _box_of,
     _opened,
+    _profiles,
     _published,
     _release,
     _steps,
@@ -375,3 +376,11 @@ def test_samples_that_are_not_those_of_a_release_were_changed(tmp_path: Path) ->
     parquet.write_table(pa.table({"other": [1]}), tmp_path / "samples.parquet")
     with pytest.raises(InputError, match="was changed since it was made"):
         read_trajectory_folder(tmp_path)
+
+
+def test_profiles_are_read_back_a_row_a_person() -> None:
+    columns = {"user": ["b", "b", "a"], "sd": [0.5, 0.5, 0.6], "ld": [0.3, 0.3, 0.4], "dst": [7.0, 7.0, 8.0]}
+    told = _profiles(pa.table(columns))
+    assert told is not None
+    assert told.tolist() == [[0.5, 0.3, 7.0], [0.6, 0.4, 8.0]]
+    assert _profiles(pa.table({"user": ["a"]})) is None
