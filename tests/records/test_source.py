@@ -73,7 +73,6 @@ def test_unknown_entries_of_a_description_are_refused() -> None:
     [
         {"timezone": ["x"]},
         {"timezone": 12},
-        {"where": {"a": "b"}},
         {"segment": "sex"},
         {"segment": {"sex": 1}},
         {"columns": {"person": ["rider"]}},

@@ -43,7 +43,9 @@ class Described:
         plain: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
         }
-        refuse_other_kinds(plain, get_type_hints(cls))
+        # Of a condition it is said in words of its own.
+        kinds = {**get_type_hints(cls), "where": object}
+        refuse_other_kinds(plain, kinds)
         return cls(**plain)
 
     def _set(self, name: str, value: object) -> None:

@@ -20,6 +20,7 @@ from tripcloak.flows.checking import audit_against
 from tripcloak.flows.methods import ODkAnon
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.flows.release.naming import flows_with_names, with_names
+from tripcloak.flows.report.readme import render_readme
 from tripcloak.flows.rewriting import WrittenFlows
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import json_text
@@ -157,6 +158,11 @@ def test_names_of_a_list_that_is_not_at_hand_say_nothing_but_names(monkeypatch, 
     assert place_names.restated_names(told, (2.0, 48.0, 3.0, 49.0)) == told
     forged = {**told, **wrong}
     assert place_names.restated_names(forged, (2.0, 48.0, 3.0, 49.0)) != forged
+
+
+def test_a_title_is_shown_letter_by_letter(made):
+    text = render_readme(facts_of(made / "out") | {"title": "<b>[Trips](http://example.org)</b>"})
+    assert text.startswith("# &lt;b&gt;\\[Trips\\](http://example.org)&lt;/b&gt;\n")
 
 
 def test_python_has_the_keywords_of_the_command_line():

@@ -34,6 +34,11 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
+def test_a_title_is_shown_letter_by_letter() -> None:
+    text = render_trajectory_readme(FACTS | {"title": "<b>[Calls](http://example.org)</b>"})
+    assert text.startswith("# &lt;b&gt;\\[Calls\\](http://example.org)&lt;/b&gt;\n")
+
+
 def test_it_says_what_was_done_and_what_is_promised() -> None:
     text = plain(render_trajectory_readme(FACTS))
     for words in (

@@ -11,6 +11,7 @@ from tripcloak.flows.report.plain import area_words
 from tripcloak.flows.report.totals import tables_files, tables_words
 from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.signatures import FOR_READERS
+from tripcloak.pages.markdown import shown
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import ones_of
 
@@ -30,7 +31,7 @@ def render_readme(facts: Mapping[str, Any]) -> str:
     columns = "\n".join(f"  - `{name}`: {words[name]}{_step(facts, name)}" for name in facts["columns"])
     counted = "".join(f"- Counted are {known}\n" for known in facts["counted"].values())
     also = "".join(f"- Also: {words}\n" for words in promise.further())
-    return f"""# {facts.get("title") or "Released origin-destination flows"}
+    return f"""# {shown(facts.get("title", "")) or "Released origin-destination flows"}
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 

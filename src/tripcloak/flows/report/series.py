@@ -12,6 +12,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.ground.manifest import public_part, read_manifest
 from tripcloak.hierarchy.place_names import MOST_TOWNS
 from tripcloak.pages.background import published_background
+from tripcloak.pages.markdown import shown
 from tripcloak.pages.page import render_page, script_safe_json
 from tripcloak.promises import Promise
 
@@ -72,7 +73,7 @@ def series_readme(folders: Mapping[str, Path], *, cumulative: bool = False) -> s
         f"| {one['measures']['G']:,.4g} |"
         for name, one in facts.items()
     )
-    return f"""# {first.get("title") or "A series of released origin-destination flows"}
+    return f"""# {shown(first.get("title", "")) or "A series of released origin-destination flows"}
 
 Made with tripcloak {first["version"]}. {len(facts):,} periods, each a release of its own in a folder beside
 this one, all in the same zones. These were planned once for all periods and are stated in `zones.json`,

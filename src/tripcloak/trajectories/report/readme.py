@@ -8,6 +8,7 @@ from typing import Any
 
 from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.signatures import FOR_READERS
+from tripcloak.pages.markdown import shown
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.promises.counted import ones_of
 from tripcloak.trajectories.release.guess import BESIDE, OwnerGuess
@@ -18,7 +19,7 @@ def render_trajectory_readme(facts: Mapping[str, Any]) -> str:
     grid, released = facts["grid"], facts["released"]
     promise = TrajectoryPromise.from_manifest(facts["promise"])
     short, covers, limits = promise.in_full()
-    return f"""# {facts.get("title") or "Released trajectories"}
+    return f"""# {shown(facts.get("title", "")) or "Released trajectories"}
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`{_among(promise)}.
 
