@@ -20,12 +20,12 @@ FEW = {"cell": 2000, "interval": 3600, "length": 3, "clusters": 6}
 
 
 def people(n: int = 40, seed: int = 0) -> Trajectories:
-    """Return people with four visits each among nine cells; one is there first and one last."""
+    """Return people with four visits each among nine cells; one is there from the first slot to the last."""
     random = np.random.default_rng(seed)
     user = np.repeat(np.arange(n), 4)
     t = np.concatenate([np.sort(random.choice(8, 4, replace=False)) for _ in range(n)]) * 60
     x, y = random.integers(0, 60, (2, 4 * n))
-    user, t = np.append(user, [n, n + 1]), np.append(t, [0, 420])
+    user, t = np.append(user, [n, n]), np.append(t, [0, 420])
     return Trajectories.of(user=user, t=t, x=np.append(x, [1, 1]), y=np.append(y, [1, 1]), grid=Grid())
 
 
@@ -52,6 +52,20 @@ def test_leaving_out_a_user_changes_no_part_by_more_than_was_planned() -> None:
         apart = [int(np.abs(one - other).sum()) for one, other in pairs]
         assert all(found <= most for found, most in zip(apart, changes, strict=True))
         assert apart[:2] == [3, 1]
+
+
+def test_when_the_last_way_begins_follows_from_noise_alone() -> None:
+    made = people()
+    late = Trajectories.of(
+        user=np.append(made.owner, made.n_users),
+        t=np.append(made.t, 400),
+        x=np.append(made.x, 1),
+        y=np.append(made.y, 1),
+        grid=made.grid,
+    )
+    with_it, without = (exact_numbers(one, "user")[1] for one in (late, made))
+    assert len(with_it) == len(without) == 8
+    assert (with_it - without).tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
 
 
 @pytest.mark.parametrize("unit", UNITS[1:])

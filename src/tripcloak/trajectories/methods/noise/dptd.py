@@ -110,7 +110,9 @@ class DPTD(NoisyTrajectoryMethod):
         if not len(clusters.x):
             raise ImpossibleRequestError(NOTHING)
         way = np.where(known.there, nearest(known.x, known.y, clusters), -1)
-        begins = _starts(self, known.start, drawing)
+        # The period counts as known; in which slots of it ways begin does not.
+        period = lattice.slots(np.array([trajectories.t.min(), trajectories.t.max()]))
+        begins = _starts(self, known.start, np.arange(period[0], period[1] + 1), drawing)
         shares = _shares(self, way, len(clusters.x), drawing)
         levels, steps = _tree(way, shares, len(clusters.x), drawing)
         return _released(trajectories, lattice, clusters, begins, levels, agreed(levels, steps))
@@ -134,10 +136,9 @@ def _first_visits(found: Visits, people: int, length: int) -> _Known:
     return _Known(found.slot[first[:-1]], found.x[at], found.y[at], there)
 
 
-def _starts(method: DPTD, start: Ints, drawing: Drawing) -> tuple[Ints, Ints]:
-    """Return slots in which ways begin, and about how many do in each."""
-    slots = np.arange(int(start.min()), int(start.max()) + 1)
-    people = np.bincount(start - slots[0])
+def _starts(method: DPTD, start: Ints, slots: Ints, drawing: Drawing) -> tuple[Ints, Ints]:
+    """Return the slots of the period, and about how many ways begin in each."""
+    people = np.bincount(start - slots[0], minlength=len(slots))
     if method.variant == "private":
         people = np.maximum(drawing.noisy(people), 0)
     return slots, people if people.any() else np.ones(len(slots), np.int64)
