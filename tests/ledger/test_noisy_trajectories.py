@@ -119,9 +119,9 @@ def test_who_hides_less_than_a_person_pays_for_a_whole_one() -> None:
         for part in find_trajectory_method("dptd")(epsilon=1.0, length=12).planned(trajectories)  # type: ignore[attr-defined]
     }
     levels = sum(cost for name, cost in parts.items() if name.startswith("level"))
-    # Places: 12 of a user against 2 of an event; moves: 13 against 4; starts and levels: 1 against 2.
-    event = 6 * parts["places"] + 13 / 4 * parts["moves"] + (parts["starts"] + levels) / 2
-    window = 3 * parts["places"] + 13 / 6 * parts["moves"] + (parts["starts"] + levels) / 2
+    # Places: 12 of a user against 2 of an event; moves: 11 against 4; starts and levels: 1 against 2.
+    event = 6 * parts["places"] + 11 / 4 * parts["moves"] + (parts["starts"] + levels) / 2
+    window = 3 * parts["places"] + 11 / 6 * parts["moves"] + (parts["starts"] + levels) / 2
     assert costs == pytest.approx({"user": 1.0, "event": event, "w-event": window, "element": 0.5}, rel=1e-6)
 
 

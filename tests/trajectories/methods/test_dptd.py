@@ -51,7 +51,8 @@ def test_leaving_out_a_user_changes_no_part_by_more_than_was_planned() -> None:
         pairs = zip(exact_numbers(made, "user"), exact_numbers(others, "user"), strict=True)
         apart = [int(np.abs(one - other).sum()) for one, other in pairs]
         assert all(found <= most for found, most in zip(apart, changes, strict=True))
-        assert apart[:2] == [3, 1]
+        # Three visits, one beginning and two moves: no more is planned than it takes.
+        assert apart[:3] == changes[:3] == [3, 1, 2]
 
 
 def test_when_the_last_way_begins_follows_from_noise_alone() -> None:
@@ -118,6 +119,15 @@ def test_with_little_noise_ways_are_about_those_of_people() -> None:
     first = release.boxes.x0[release.offsets[:-1]]
     assert abs(int((first == 0).sum()) - 600) < 30
     assert abs(int((first == 80).sum()) - 300) < 30
+
+
+def test_ways_of_one_visit_have_no_moves_and_are_told() -> None:
+    made = people(300)
+    one_visit = {**FEW, "length": 1}
+    assert [part.changes for part in DPTD(**one_visit).planned(made)] == [1] * 4  # type: ignore[arg-type]
+    release = DPTD(epsilon=50.0, **one_visit).anonymise(made)  # type: ignore[arg-type]
+    assert set(np.diff(release.offsets).tolist()) == {1}
+    assert abs(release.n_released - 301) < 20
 
 
 def test_what_is_impossible_is_refused_in_words() -> None:

@@ -41,12 +41,13 @@ class UnitOfPrivacy(NamedTuple):
         return self.times * self.touched(most)
 
     def of_moves(self, most: int) -> int:
-        """Return the same of numbers of moves from one visit to the next, first and last ones included.
+        """Return the same of numbers of moves from one visit to the next: one fewer than there are visits.
 
         >>> UnitOfPrivacy("user").of_moves(4), UnitOfPrivacy("event").of_moves(4)
-        (5, 4)
+        (3, 4)
         """
-        return self.times * min(self.touched(most) + 1, most + 1)
+        # Noise of no extent is none; of single visits there are no moves to hide.
+        return self.times * max(1, min(self.touched(most) + 1, most - 1))
 
     def of_paths(self) -> int:
         """Return the same of numbers of people by the path they took, of one length.
