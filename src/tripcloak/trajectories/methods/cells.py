@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Ints, to_read
 from tripcloak.ground.errors import InputError
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes
@@ -31,6 +31,10 @@ ABOUT_REACH: dict[str, Any] = {
 
 COUNTRY = 512_000
 """Metres from the middle up to which places are counted where cells are divided as far as people are."""
+
+
+LARGEST = 1 << 62
+"""So many codes there may be, whatever is added to them."""
 
 
 class Lattice(NamedTuple):
@@ -77,7 +81,8 @@ class Visits(NamedTuple):
     owner, slot, x, y : array of int64
         Who, when, and the cell in which most of the person's samples of the slot are.
     of_sample : array of int64
-        The visit that stands for each sample; -1 where the person was elsewhere most of the slot.
+        The visit that stands for each sample; -1 where the person was elsewhere most of the slot. Empty
+        unless it was asked for.
     """
 
     owner: Ints
@@ -90,42 +95,27 @@ class Visits(NamedTuple):
         return f"<Visits: {len(self.owner):,}>"
 
 
-def visits(trajectories: Trajectories, lattice: Lattice) -> Visits:
+def visits(trajectories: Trajectories, lattice: Lattice, *, of_samples: bool = False) -> Visits:
     """Return where everybody was in each slot: the cell of most samples, of several the one visited first.
+
+    Parameters
+    ----------
+    of_samples
+        Whether to tell the visit of every sample, too.
 
     Examples
     --------
     >>> made = Trajectories.of(user=[0] * 4, t=[0, 1, 2, 9], x=[0, 5, 5, 9], y=[0] * 4, grid=Grid())
-    >>> found = visits(made, Lattice(cell=5, slot=5, first=0))
+    >>> found = visits(made, Lattice(cell=5, slot=5, first=0), of_samples=True)
     >>> found.slot.tolist(), found.x.tolist(), found.of_sample.tolist()
     ([0, 1], [1, 1], [-1, 0, 0, 1])
     """
-    owner, slot = trajectories.owner, lattice.slots(trajectories.t)
-    x, y = lattice.cells(trajectories.x), lattice.cells(trajectories.y)
-    n = len(owner)
-    order = np.lexsort((np.arange(n), y, x, slot, owner))
-    stay = _changes(order, owner, slot, x, y)
-    number = np.cumsum(stay) - 1
-    begins = np.flatnonzero(stay)
-    first, many = order[begins], np.diff(np.append(begins, n))
-    # Of each person and slot: the stay of most samples, then the one that began first.
-    best = np.lexsort((first, -many, slot[first], owner[first]))
-    chosen = best[_changes(best, owner[first], slot[first])]
-    of_stay = np.full(len(first), -1, np.int64)
-    of_stay[chosen] = np.arange(len(chosen))
-    of_sample = np.empty(n, np.int64)
-    of_sample[order] = of_stay[number]
-    at = first[chosen]
-    return Visits(owner[at], slot[at], x[at], y[at], of_sample)
+    from tripcloak.trajectories.methods._kernels.visits import Steps, most_visited
 
-
-def _changes(order: Ints, *columns: Ints) -> Any:
-    """Return where a run of equal values begins, in this order."""
-    begins = np.zeros(len(order), dtype=bool)
-    begins[:1] = True
-    for column in columns:
-        begins[1:] |= column[order][1:] != column[order][:-1]
-    return begins
+    of_sample = np.empty(trajectories.n_samples if of_samples else 0, np.int64)
+    offsets, t = to_read(trajectories.offsets), to_read(trajectories.t)
+    x, y = to_read(trajectories.x), to_read(trajectories.y)
+    return Visits(*most_visited(offsets, t, x, y, Steps(*lattice), of_sample), of_sample)
 
 
 def codes_of(*columns: Ints) -> Ints:
@@ -135,10 +125,23 @@ def codes_of(*columns: Ints) -> Ints:
     [0, 1, 2]
     """
     code = np.zeros(len(columns[0]), np.int64)
+    many = 1
+    # Invariant: equal rows of the columns so far, and no others, have one code, from 0 to many - 1.
     for column in columns:
-        _, other = np.unique(column, return_inverse=True)
-        _, code = np.unique(code * (int(other.max()) + 1) + other, return_inverse=True)
-    return code
+        least = int(column.min(initial=0))
+        told, wide = column - least, int(column.max(initial=0)) - least + 1
+        if many * wide > LARGEST:
+            code, many = _dense(code)
+        if many * wide > LARGEST:
+            told, wide = _dense(told)
+        code, many = code * wide + told, many * wide
+    return _dense(code)[0]
+
+
+def _dense(numbers: Ints) -> tuple[Ints, int]:
+    """Return the rank of each number among the different ones, and how many these are."""
+    different, rank = np.unique(numbers, return_inverse=True)
+    return rank, len(different)
 
 
 def levels_over(lattice: Lattice, trajectories: Trajectories) -> int:

@@ -92,7 +92,7 @@ class KMTrajectories(HidingMethod):
     def solve(self, trajectories: Trajectories, progress: Progress) -> TrajectorySolution:
         """Return everybody's visits, in cells of a cut under which any m of them are those of k people."""
         lattice = Lattice.of(trajectories.grid, cell=self.cell, interval=self.interval)
-        found = visits(trajectories, lattice)
+        found = visits(trajectories, lattice, of_samples=True)
         cut = _Cut(found, levels_over(lattice, trajectories))
         size, turns = 1, 0
         # Invariant: sets of fewer visits than ``size`` are those of k people or more.
