@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from tripcloak.flows.release import (
     Bound,
     Release,
     manifest,
+    public,
     published_numbers,
     released_zones,
 )
@@ -187,3 +189,25 @@ def test_a_period_or_a_segment_is_told_where_the_release_is_about_one_alone() ->
     part = {"sex": "F"}
     page = manifest(matrix, release, dropped={}, tilings={}, during="2026-03", segment=part)
     assert (page["during"], page["segment"]) == ("2026-03", part)
+
+
+@pytest.mark.parametrize(
+    ("areas", "trips", "middle"),
+    [
+        ([4.0, np.nan, 1.0], [3, 9, 1], 4.0),
+        ([4.0, 1.0], [2, 2], 1.0),
+        ([4.0, 1.0], [3, 2], 4.0),
+        ([1.2345, 1.2355], [1, 2], 1.24),
+        ([np.nan, np.nan], [1, 2], None),
+        ([4.0, 1.0], None, None),
+    ],
+)
+def test_a_typical_zone_is_of_those_whose_size_is_known(
+    monkeypatch: pytest.MonkeyPatch, areas: list[float], trips: list[int] | None, middle: float | None
+) -> None:
+    zones = SimpleNamespace(areas=lambda rows: np.array(areas)[rows])
+    volumes = {} if trips is None else {"trips": np.array(trips)}
+    side = SimpleNamespace(zones=zones, rows=np.arange(len(areas)), volumes=volumes)
+    monkeypatch.setattr(public, "released_zones", lambda release: [side])
+    release: Any = SimpleNamespace(publication=SimpleNamespace(volume="trips"))
+    assert public.typical_zone_km2(release) == middle
