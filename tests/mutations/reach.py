@@ -27,7 +27,6 @@ from coverage import Coverage
 
 from mutations.mutants import Mutant
 
-COMPILED = "_kernels.py"
 STARTING = ("subprocess.Popen", "os.fork", "os.posix_spawn", "os.system")
 """What Python tells its audit hooks where another process begins."""
 
@@ -98,13 +97,18 @@ class Reach:
             found = set().union(*(lines.get(line, ()) for line in range(first, last + 1))) & inside
             if found:
                 break
-        if not found and mutant.module.endswith(COMPILED):
+        if not found and is_compiled(mutant.module):
             calling = [tests for name in callers for line, tests in self.lines.get(name, {}).items() if line]
             calling += [{test for test in inside if test.partition("::")[0] in set(callers)}]
             found = set().union(*calling) & inside or inside
         if not found:
             found = inside & lines.get(0, set())
         return sorted(found, key=lambda test: (self.seconds[test], test))
+
+
+def is_compiled(module: str) -> bool:
+    """Return whether a module holds compiled kernels: one that is called so, or one of a package of them."""
+    return "_kernels" in Path(module).with_suffix("").parts
 
 
 def spans(source: bytes, line: int) -> list[tuple[int, int]]:

@@ -41,10 +41,12 @@ class Functions:
         return cls(held)
 
     def interpret(self, path: str) -> None:
-        """Have the compiled functions of a file run as they are written, for all who know them by a name."""
+        """Have the compiled functions of a file or folder run as written, for all who know them by a name."""
+        if not path:
+            return
         for module in list(sys.modules.values()):
             for name, one in list(getattr(module, "__dict__", {}).items()):
-                if isinstance(one, Dispatcher) and one.py_func.__code__.co_filename == path:
+                if isinstance(one, Dispatcher) and lies_in(one.py_func.__code__.co_filename, path):
                     setattr(module, name, one.py_func)
 
     def recode(self, mutant: Mutant, source: bytes, path: str) -> bool:
@@ -57,6 +59,11 @@ class Functions:
                 function.__code__ = changed[place]
                 found.add(place)
         return bool(found) and found == set(changed)
+
+
+def lies_in(file: str, path: str) -> bool:
+    """Return whether a file is this one, or lies in this folder."""
+    return file == path or file.startswith(f"{path}/")
 
 
 def changed_functions(mutant: Mutant, source: bytes, path: str = "") -> dict[Place, CodeType]:

@@ -29,7 +29,7 @@ from typing import Any, Literal
 import pytest
 
 from mutations.mutants import Mutant
-from mutations.reach import COMPILED, Reach, Trace, digest
+from mutations.reach import Reach, Trace, digest, is_compiled
 from mutations.recoding import Functions, changed_functions
 from mutations.sessions import Session, Watch
 from mutations.trees import synchronise
@@ -101,7 +101,7 @@ class Trial:
     seconds: float = 0
     stopped: bool = False
     interpreted: str = ""
-    """The file whose compiled functions are run as they are written."""
+    """The file, or the package of files, whose compiled functions are run as they are written."""
     cut: bool = False
     """Whether tests are left out that would take too long."""
 
@@ -286,7 +286,7 @@ class Bench:
     def begin_there(self, mutant: Mutant, folder: Path) -> Trial:
         """Start the tests of a mutant where they are read already."""
         trial, path = self.planted(mutant, folder), str(self.path(mutant.module))
-        trial.interpreted = path if path.endswith(COMPILED) else ""
+        trial.interpreted = _interpreted(path)
         return self.start_there(trial, [[path], *self.ordered(trial)])
 
     def planted(self, mutant: Mutant, folder: Path) -> Trial:
@@ -322,13 +322,19 @@ class Bench:
         return [first, rest[:within]]
 
     def callers(self, module: str) -> set[str]:
-        """Return the modules, and the files of tests, that import a module of compiled kernels."""
-        if not module.endswith(COMPILED):
+        """Return the modules, and the files of tests, that import a module of compiled kernels.
+
+        Those of a package call one another, and whoever imports one of them may run them all.
+        """
+        if not is_compiled(module):
             return set()
         room, _, name = module.removesuffix(".py").replace("/", ".").rpartition(".")
+        package = room.endswith("._kernels")
         files = {one: self.path(one) for one in self.tests}
         files |= {one: self.root / one for one in self.tests[module]}
-        told = re.compile(rf"{re.escape(room)}(\.{name} import| import .*\b{name}\b)")
+        told = re.compile(
+            re.escape(room) + (r"[. ]" if package else rf"(\.{name} import| import .*\b{name}\b)")
+        )
         return {one for one, path in files.items() if told.search(path.read_text(encoding="utf-8"))}
 
     def seconds_each(self, tests: list[str]) -> float:
@@ -473,3 +479,14 @@ def _most_for_its_time(files: dict[str, list[str]], each: dict[str, float]) -> l
             (goes_on if function in seen and each[file] > CHEAP else begins).append(test)
             seen.add(function)
     return begins + goes_on
+
+
+def _interpreted(path: str) -> str:
+    """Return what is run as it is written where a mistake is in this file; of a package of kernels all of it.
+
+    >>> _interpreted("audit/_kernels.py"), _interpreted("ledger/_kernels/groups.py"), _interpreted("sets.py")
+    ('audit/_kernels.py', 'ledger/_kernels', '')
+    """
+    if not is_compiled(path):
+        return ""
+    return str(Path(path).parent) if Path(path).parent.name == "_kernels" else path
