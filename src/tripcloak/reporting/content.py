@@ -17,6 +17,7 @@ from tripcloak.ground.manifest import RECORD, public_part, read_manifest, read_r
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.place_names import Box, largest_towns
 from tripcloak.pages.background import published_background, read_background
+from tripcloak.pages.citing import citation
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import called_in_words
 from tripcloak.receiving.check import ReleaseCheck, check_release
@@ -197,11 +198,7 @@ def _cleaning(facts: Mapping[str, Any], run: Mapping[str, Any]) -> list[list[str
 
 
 def _cite(facts: Mapping[str, Any], dressing: Dressing, digest: str) -> str:
-    title = dressing.title or facts.get("title") or f"Released {facts['kind']}"
-    return (
-        f"{title}. Made with tripcloak {facts['version']}, method {facts['method']}, "
-        f"{facts['promise'].get('sentence', '')}. SHA-256 of its manifest: {digest}."
-    )
+    return f"{citation(facts, dressing.title or '')} SHA-256 of its manifest: {digest}."
 
 
 def _towns(facts: Mapping[str, Any], box: Box | None) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from worlds.released_trajectories import COUNTED, written
 from worlds.trajectories import made, random_release
 
 FACTS: dict[str, Any] = {
+    "kind": "trajectories",
     "version": "1.2.3",
     "method": "k-scale",
     "promise": {"kind": "containment", "k": 7},

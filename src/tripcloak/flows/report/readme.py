@@ -11,6 +11,7 @@ from tripcloak.flows.report.plain import area_words
 from tripcloak.flows.report.totals import tables_files, tables_words
 from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.signatures import FOR_READERS
+from tripcloak.pages.citing import how_to_cite, title_of
 from tripcloak.pages.markdown import shown
 from tripcloak.promises import Promise
 from tripcloak.promises.counted import ones_of
@@ -31,7 +32,7 @@ def render_readme(facts: Mapping[str, Any]) -> str:
     columns = "\n".join(f"  - `{name}`: {words[name]}{_step(facts, name)}" for name in facts["columns"])
     counted = "".join(f"- Counted are {known}\n" for known in facts["counted"].values())
     also = "".join(f"- Also: {words}\n" for words in promise.further())
-    return f"""# {shown(facts.get("title", "")) or "Released origin-destination flows"}
+    return f"""# {shown(title_of(facts))}
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 
@@ -62,6 +63,7 @@ Made with tripcloak {facts["version"]}, method `{facts["method"]}`.
 
 {how_to_open(facts)}
 {tables_words(facts)}\
+{how_to_cite(facts)}
 ## What this does and does not promise
 {covers}{"".join(limits)}"""
 

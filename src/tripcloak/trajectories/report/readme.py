@@ -8,6 +8,7 @@ from typing import Any
 
 from tripcloak.ground.folders import BACKGROUND
 from tripcloak.ground.signatures import FOR_READERS
+from tripcloak.pages.citing import how_to_cite, title_of
 from tripcloak.pages.markdown import shown
 from tripcloak.promises import TrajectoryPromise
 from tripcloak.promises.counted import ones_of
@@ -19,7 +20,7 @@ def render_trajectory_readme(facts: Mapping[str, Any]) -> str:
     grid, released = facts["grid"], facts["released"]
     promise = TrajectoryPromise.from_manifest(facts["promise"])
     short, covers, limits = promise.in_full()
-    return f"""# {shown(facts.get("title", "")) or "Released trajectories"}
+    return f"""# {shown(title_of(facts))}
 
 Made with tripcloak {facts["version"]}, method `{facts["method"]}`{_among(promise)}.
 
@@ -72,7 +73,8 @@ WHERE t_start <= {_moment(facts)} AND t_end > {_moment(facts)};
 ```
 
 QGIS: {_qgis(facts)}
-"""
+
+{how_to_cite(facts)}"""
 
 
 def _behind(facts: Mapping[str, Any]) -> str:
