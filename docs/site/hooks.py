@@ -30,4 +30,13 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
 
 def on_post_page(output: str, **_: Any) -> str:
     """Return a page that searches without a network: what the theme would fetch for that stands in it."""
+    return _fetching_nothing(output)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Return what is shown where a page is missing, which fetches nothing either."""
+    return _fetching_nothing(output_content)
+
+
+def _fetching_nothing(output: str) -> str:
     return FETCHED.sub(lambda _: f"<script>{WORKER.read_text(encoding='utf-8')}</script>", output)

@@ -35,3 +35,6 @@ def test_the_site_is_searched_without_a_network(tmp_path: Path, browser: Any) ->
     page.get_by_text(re.compile(r"\d+ matching documents")).wait_for()
     page.close()
     assert not [url for url in asked if not url.startswith(("file:", "data:"))]
+    fetched = re.compile(r"""<(?:script|link|img)[^>]+(?:src|href)=["']https?:""")
+    loading = [page for page in tmp_path.rglob("*.html") if fetched.search(page.read_text(encoding="utf-8"))]
+    assert not loading
