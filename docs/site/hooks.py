@@ -16,6 +16,9 @@ LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Return a page whose links to files outside of the site lead to where those are."""
     folder = posixpath.dirname(f"docs/{page.file.src_uri}")
+    if folder == "docs/research":
+        # Wide tables, and hardly a heading: the room of the contents is theirs.
+        page.meta["hide"] = ["toc"]
 
     def led(match: re.Match[str]) -> str:
         begin, target, end = match.groups()

@@ -21,6 +21,7 @@ BAD_LINES = [
     ("describe {folder}/data.csv", "`tripcloak presets`"),
     ("describe {folder}/bare.csv", "(--origin-lat NAME)"),
     ("describe {trips} --person who", "--person none"),
+    ("describe postgresql://ana:secret@127.0.0.1:1/city#trips", "`psql ADDRESS`"),
     ("describe {trips} --k 1", "`--k 10`"),
     ("describe {trips} --preset nyc", "`tripcloak presets`"),
     ("describe {trips} --where nonsense", "`--where \"city = 'Paris'\"`"),

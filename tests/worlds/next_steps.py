@@ -42,4 +42,5 @@ def named_options(words: str, command: str) -> list[str]:
 
 def said_elsewhere(words: str) -> bool:
     """Return whether words name what is typed outside the program, or in the shell."""
-    return any(said in words for said in ("pip install", "TRIPCLOAK_DEBUG=1", "TMPDIR", "`ls FOLDER`"))
+    elsewhere = ("pip install", "TRIPCLOAK_DEBUG=1", "TMPDIR", "`ls FOLDER`", "`psql ADDRESS`")
+    return any(said in words for said in elsewhere)

@@ -121,7 +121,10 @@ def next_step(error: TripcloakError, command: str, typed: Sequence[str]) -> str:
     if says_it_itself(words, options):
         return ""
     return (
-        _by_kind(error, command, typed) or _by_option(words, options, command, typed) or _by_command(command)
+        _by_kind(error, command, typed)
+        or _by_option(words, options, command, typed)
+        or _by_database(typed)
+        or _by_command(command)
     )
 
 
@@ -206,6 +209,11 @@ def _in_words(flag: str) -> str:
     """Return a pattern of the name of an option where words mean it: k, the time limit, the suppression."""
     name = flag.removeprefix("--").removesuffix("s" if len(flag) > 4 else "").replace("-", "[ _-]")
     return rf"\b{name}\b" if len(name) < 3 else rf"\b{name}"
+
+
+def _by_database(typed: Sequence[str]) -> str:
+    named = any(text.startswith(("postgresql://", "postgres://")) for text in typed)
+    return "`psql ADDRESS` shows whether the server answers, and its tables with `\\dt`" if named else ""
 
 
 def _by_command(command: str) -> str:
