@@ -12,7 +12,7 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.attacks import attack
 from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_release
-from tripcloak.trajectories.methods.km import KMTrajectories
+from tripcloak.trajectories.methods.km import KMTrajectories, _Cut
 from tripcloak.trajectories.model import Grid, Trajectories
 from worlds.trajectories import made
 
@@ -71,6 +71,15 @@ def test_too_many_sets_to_count_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("tripcloak.trajectories.methods.km.MOST_SETS", 10)
     with pytest.raises(ImpossibleRequestError, match="more than 10 sets of 2 visits"):
         KMTrajectories(k=2).anonymise(made(users=6, samples=12))
+
+
+def test_sets_that_no_number_of_63_bits_tells_apart_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = made(users=60, samples=12)
+    monkeypatch.setattr(_Cut, "n_items", (1 << 21) - 1)
+    assert KMTrajectories(k=2, m=3, interval=86400, cell=5000).anonymise(people).n_released
+    monkeypatch.setattr(_Cut, "n_items", 1 << 21)
+    with pytest.raises(ImpossibleRequestError, match="more than 2 to the 63 sets of 3 visits"):
+        KMTrajectories(k=2, m=3, interval=86400, cell=5000).anonymise(people)
 
 
 def test_whoever_knows_all_visits_finds_people_all_the_same() -> None:

@@ -138,6 +138,17 @@ def codes_of(*columns: Ints) -> Ints:
     return _dense(code)[0]
 
 
+def firsts_of(codes: Ints) -> Ints:
+    """Return the first row of every code, where codes are from 0 on without gaps.
+
+    >>> firsts_of(np.array([1, 0, 1, 2])).tolist()
+    [1, 0, 3]
+    """
+    first = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return first
+
+
 def _dense(numbers: Ints) -> tuple[Ints, int]:
     """Return the rank of each number among the different ones, and how many these are."""
     different, rank = np.unique(numbers, return_inverse=True)

@@ -20,6 +20,7 @@ from tripcloak.trajectories.methods.cells import (
     Lattice,
     check_lengths,
     codes_of,
+    firsts_of,
 )
 from tripcloak.trajectories.methods.method import HidingMethod
 from tripcloak.trajectories.methods.tilings import Hexagons, Sides, Squares, Tiling
@@ -171,10 +172,10 @@ class GridGeneralisation(HidingMethod):
         moments = _moments(trajectories, lattice, tiling)._replace(
             given=_cells_of(self.sensitive, trajectories, tiling)
         )
-        safe = []
+        safe, crowds = [], _Crowds(moments)
         for level in range(tiling.coarsest + 1):
             progress("counting people in cells", level, None)
-            safe.append(_safe(moments, level, self.k))
+            safe.append(crowds.safe(level, self.k))
         levels = _LEVELS[self.partition](self, moments, np.stack(safe))
         kept = np.stack(safe)[levels, np.arange(len(levels))]
         self._require(moments, kept)
@@ -241,13 +242,29 @@ def _moments(trajectories: Trajectories, lattice: Lattice, tiling: Tiling) -> _M
     return _Moments(owner[at], slot[at], sizes, of_sample, tiling, of_sample[stays], cells[stays], corner)
 
 
-def _safe(moments: _Moments, level: int, k: int) -> Bools:
-    """Return of which moments one of the cells of a level was one of k people in that slot."""
-    moment = moments.moment
-    code = codes_of(moments.slot[moment], moments.tiling.wider(moments.cells, level))
-    people = np.unique(code * (int(moments.owner[-1]) + 1) + moments.owner[moment])
-    crowd = np.bincount(people // (int(moments.owner[-1]) + 1), minlength=int(code.max()) + 1)
-    return np.bincount(moment, crowd[code] >= k, minlength=len(moments.owner)) > 0
+class _Crowds:
+    """Who was in which cell in which slot: counted cell by cell, and not sample by sample, at every level."""
+
+    def __init__(self, moments: _Moments) -> None:
+        self._moments = moments
+        self._place = codes_of(moments.slot[moments.moment], moments.cells)
+        first = firsts_of(self._place)
+        self._slot, self._cell = moments.slot[moments.moment[first]], moments.cells[first]
+        begins = np.searchsorted(moments.moment, np.arange(len(moments.owner)))
+        self._begins = begins
+        rows = np.diff(np.append(begins, len(moments.moment)))
+        # Who is in one cell of the finest within the slot is in one of every width.
+        self._several = np.repeat(rows > 1, rows)
+
+    def safe(self, level: int, k: int) -> Bools:
+        """Return of which moments one of the cells of a level was one of k people in that slot."""
+        code = codes_of(self._slot, self._moments.tiling.wider(self._cell, level))
+        place, many = code[self._place], int(code.max()) + 1
+        people = np.bincount(place[~self._several], minlength=many)
+        both = np.unique(self._moments.moment[self._several] * many + place[self._several])
+        people += np.bincount(both % many, minlength=many)
+        found: Bools = np.logical_or.reduceat((people >= k)[place], self._begins)
+        return found
 
 
 def _common(method: GridGeneralisation, moments: _Moments, safe: Bools) -> Ints:

@@ -23,6 +23,7 @@ from tripcloak.trajectories.methods.cells import (
     Visits,
     check_lengths,
     codes_of,
+    firsts_of,
     levels_over,
     visits,
 )
@@ -97,15 +98,15 @@ class KMTrajectories(HidingMethod):
         size, turns = 1, 0
         # Invariant: sets of fewer visits than ``size`` are those of k people or more.
         while size <= self.m:
-            self._require(cut)
+            self._require(cut, size)
             progress(f"counting sets of {size}", turns, None)
             size = cut.relieved(size, self.k)
             turns += 1
-        self._require(cut)
+        self._require(cut, self.m)
         return _released(trajectories, lattice, found, cut, {"rounds": turns})
 
-    def _require(self, cut: _Cut) -> None:
-        """Raise where too much is withheld, or where there is too much to count."""
+    def _require(self, cut: _Cut, size: int) -> None:
+        """Raise where too much is withheld, or where there is too much to count in sets of this size."""
         if 1 - cut.kept.mean() > self.withheld:
             raise ImpossibleRequestError(
                 f"not possible: with slots of {self.interval:,} seconds too many visits would be withheld, "
@@ -113,9 +114,13 @@ class KMTrajectories(HidingMethod):
                 f"slots ({spelt('interval', 24 * self.interval)}), ask for a smaller k or m, or allow more "
                 f"to be withheld ({spelt('withheld', '0.9')})"
             )
-        if sum(comb(int(length), self.m) for length in cut.lengths) > MOST_SETS:
+        lengths, people = (column.tolist() for column in np.unique(cut.lengths, return_counts=True))
+        sets = sum(comb(length, self.m) * many for length, many in zip(lengths, people, strict=True))
+        # A set is counted by one number of 63 bits, which says all of its visits.
+        if sets > MOST_SETS or cut.n_items**size >= 1 << 63:
+            most = f"{MOST_SETS:,}" if sets > MOST_SETS else "2 to the 63"
             raise ImpossibleRequestError(
-                f"not possible: there are more than {MOST_SETS:,} sets of {self.m} visits to count; lengthen "
+                f"not possible: there are more than {most} sets of {self.m} visits to count; lengthen "
                 f"the slots ({spelt('interval', 24 * self.interval)}), take fewer days, or a smaller m"
             )
 
@@ -128,7 +133,7 @@ class _Cut:
         self.kept: Bools = np.ones(len(found.owner), dtype=bool)
         base = codes_of(found.slot, found.x, found.y)
         self._base = base
-        first = np.unique(base, return_index=True)[1]
+        first = firsts_of(base)
         self._slot, self._x, self._y = found.slot[first], found.x[first], found.y[first]
         self._level = np.zeros(len(first), np.int64)
         self._visits = np.bincount(base)
@@ -137,6 +142,11 @@ class _Cut:
     def levels(self) -> Ints:
         """Return how often the cell of each visit is doubled; one more than the top is everything."""
         return self._level[self._base]
+
+    @property
+    def n_items(self) -> int:
+        """Return how many cells are told apart, of all slots together."""
+        return int(self._items().max(initial=0)) + 1
 
     @property
     def lengths(self) -> Ints:

@@ -12,7 +12,7 @@ from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy.h3.cells import encode_points, parent_cells
 from tripcloak.hierarchy.h3.outlines import tiles_outline
-from tripcloak.trajectories.methods.cells import Lattice, codes_of, levels_over
+from tripcloak.trajectories.methods.cells import Lattice, codes_of, firsts_of, levels_over
 from tripcloak.trajectories.model import Grid, Trajectories
 
 Sides = tuple[Ints, Ints, Ints, Ints]
@@ -113,7 +113,7 @@ class Hexagons:
     def cells(self, x: Ints, y: Ints) -> Ints:
         """Return the finest cell of every step of place."""
         place = codes_of(x, y)
-        _, one = np.unique(place, return_index=True)
+        one = firsts_of(place)
         middle = ((np.asarray(side, np.float64)[one] + 0.5) * self.grid.metres for side in (x, y))
         lon, lat = self.grid.unproject(*middle)
         found: Ints = encode_points(lat, lon, self.finest).view(np.int64)[place]
