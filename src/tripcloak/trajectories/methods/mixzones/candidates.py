@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
+from tripcloak.trajectories.methods.cells import by_code, ranked
 from tripcloak.trajectories.methods.mixzones.passages import mixed, passages_through
 from tripcloak.trajectories.methods.mixzones.placing import Extents
 from tripcloak.trajectories.methods.moments import Moments
@@ -39,18 +40,17 @@ class Zones(NamedTuple):
         return f"<Zones: {len(self.extents.x0):,}>"
 
     def only(self, chosen: Ints) -> Zones:
-        """Return these zones alone, numbered anew in their order."""
+        """Return these zones alone, which are in order, numbered anew."""
         number = np.full(len(self.extents.x0), -1, np.int64)
         number[chosen] = np.arange(len(chosen))
-        kept = np.flatnonzero(number[self.zone] >= 0)
-        order = kept[np.lexsort((self.moment[kept], number[self.zone[kept]]))]
+        zone = number[self.zone]
+        kept = zone >= 0
         rows = self.rows[number[self.rows[:, 0]] >= 0]
-        rows = np.column_stack([number[rows[:, 0]], rows[:, 1:]])
         return Zones(
             Extents(*(side[chosen] for side in self.extents)),
-            number[self.zone[order]],
-            self.moment[order],
-            rows[np.argsort(rows[:, 0], kind="stable")],
+            zone[kept],
+            self.moment[kept],
+            np.column_stack([number[rows[:, 0]], rows[:, 1:]]),
         )
 
 
@@ -84,9 +84,11 @@ def squares(moments: Moments, grid: Grid, width: int, shift: tuple[float, float]
     )
     base = int(row.min(initial=0))
     height = int(row.max(initial=0)) - base + 1
-    keys, zone = np.unique(column[inside] * height + row[inside] - base, return_inverse=True)
-    order = np.lexsort((inside, zone))
-    x0, y0 = (keys // height) * steps + east, (keys % height + base) * steps + north
+    first = int(column.min(initial=0))
+    below = (int(column.max(initial=0)) - first + 1) * height
+    zone, keys = ranked((column[inside] - first) * height + row[inside] - base, below)
+    order = by_code(zone, len(keys))
+    x0, y0 = (keys // height + first) * steps + east, (keys % height + base) * steps + north
     extents = Extents(x0, x0 + steps, y0, y0 + steps)
     return Zones(extents, zone[order], inside[order], np.column_stack([np.arange(len(keys)), *extents]))
 
