@@ -207,7 +207,8 @@ class Dummies(TrajectoryMethod):
                 rows,
             )
             if n:
-                found[one] = [_Track(*both[:, row, mine]) for row in rows[1:n].tolist()]
+                # Steps are of 32 bits everywhere; a view would keep all that were drawn.
+                found[one] = [_Track(*both[:, row, mine].astype(np.int32)) for row in rows[1:n].tolist()]
         return found
 
     def _missed(self) -> ImpossibleRequestError:
@@ -352,29 +353,33 @@ def _released(
 ) -> TrajectorySolution:
     """Return those who have dummies, and their dummies, whose boxes are as wide as theirs at each moment."""
     begins = np.searchsorted(moments.owner, np.arange(trajectories.n_users + 1))
-    people = sorted(groups)
-    rows, x, y, guards = [], [], [], []
-    for one in people:
-        mine = np.arange(begins[one], begins[one + 1])
-        tracks = [_Track(moments.x0[mine], moments.y0[mine]), *groups[one]]
-        rows += [mine] * len(tracks)
-        x += [track.x for track in tracks]
-        y += [track.y for track in tracks]
-        guards += [-1, *[one] * len(groups[one])]
-    offsets = np.concatenate(([0], np.cumsum([len(one) for one in rows])))
-    at, west, south = (np.concatenate(parts) for parts in (rows, x, y))
-    wide, high = (moments.x1 - moments.x0)[at], (moments.y1 - moments.y0)[at]
-    boxes = Boxes(moments.t[at], moments.t[at] + 1, west, west + wide, south, south + high)
-    own = np.flatnonzero(np.array(guards) < 0)
+    people = np.array(sorted(groups))
+    many = np.array([1 + len(groups[one]) for one in people.tolist()])
+    whose = np.repeat(people, many)
+    lengths = np.diff(begins)[whose]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    # The moment that each sample stands for: of dummies those of their person.
+    at = np.arange(offsets[-1]) + np.repeat(begins[whose] - offsets[:-1], lengths)
+    west, south = moments.x0[at], moments.y0[at]
+    own = np.cumsum(many) - many
+    for one, row in zip(people.tolist(), own.tolist(), strict=True):
+        for number, track in enumerate(groups[one], start=row + 1):
+            mine = slice(offsets[number], offsets[number + 1])
+            west[mine], south[mine] = track.x, track.y
+    guards = whose.copy()
+    guards[own] = -1
+    boxes = _as_wide(moments, at, west, south)
     released_of = np.full(trajectories.n_users, -1, np.int64)
     released_of[people] = own
     box_of = np.full(len(moments.t), -1, np.int64)
-    true = np.repeat(np.array(guards) < 0, np.diff(offsets))
-    box_of[at[true]] = np.flatnonzero(true)
-    facts = {
-        "dummies": len(guards) - len(own),
-        "most_dummies": int(np.diff(np.append(own, len(guards))).max()) - 1,
-    }
-    return TrajectorySolution(
-        offsets, boxes, released_of, box_of[moments.of_sample], facts, guards=np.array(guards)
-    )
+    true = np.flatnonzero(np.repeat(guards < 0, lengths))
+    box_of[at[true]] = true
+    facts = {"dummies": len(guards) - len(own), "most_dummies": int(many.max()) - 1}
+    return TrajectorySolution(offsets, boxes, released_of, box_of[moments.of_sample], facts, guards=guards)
+
+
+def _as_wide(moments: Moments, at: Ints, west: Ints, south: Ints) -> Boxes:
+    """Return boxes with these corners that last as long, and are as wide, as those of moments."""
+    t = moments.t[at]
+    east, north = west + (moments.x1 - moments.x0)[at], south + (moments.y1 - moments.y0)[at]
+    return Boxes(t, t + 1, west, east, south, north)

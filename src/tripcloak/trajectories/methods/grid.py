@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -172,12 +173,9 @@ class GridGeneralisation(HidingMethod):
         moments = _moments(trajectories, lattice, tiling)._replace(
             given=_cells_of(self.sensitive, trajectories, tiling)
         )
-        safe, crowds = [], _Crowds(moments)
-        for level in range(tiling.coarsest + 1):
-            progress("counting people in cells", level, None)
-            safe.append(crowds.safe(level, self.k))
-        levels = _LEVELS[self.partition](self, moments, np.stack(safe))
-        kept = np.stack(safe)[levels, np.arange(len(levels))]
+        safe = np.stack(list(_safe(moments, self.k, progress)))
+        levels = _LEVELS[self.partition](self, moments, safe)
+        kept = safe[levels, np.arange(len(levels))]
         self._require(moments, kept)
         return _released(trajectories, lattice, moments, levels, kept)
 
@@ -242,29 +240,48 @@ def _moments(trajectories: Trajectories, lattice: Lattice, tiling: Tiling) -> _M
     return _Moments(owner[at], slot[at], sizes, of_sample, tiling, of_sample[stays], cells[stays], corner)
 
 
-class _Crowds:
-    """Who was in which cell in which slot: counted cell by cell, and not sample by sample, at every level."""
+class _Cells(NamedTuple):
+    """Different cells of slots, and who was in which of them: rows of a moment and a cell."""
 
-    def __init__(self, moments: _Moments) -> None:
-        self._moments = moments
-        self._place = codes_of(moments.slot[moments.moment], moments.cells)
-        first = firsts_of(self._place)
-        self._slot, self._cell = moments.slot[moments.moment[first]], moments.cells[first]
-        begins = np.searchsorted(moments.moment, np.arange(len(moments.owner)))
-        self._begins = begins
-        rows = np.diff(np.append(begins, len(moments.moment)))
-        # Who is in one cell of the finest within the slot is in one of every width.
-        self._several = np.repeat(rows > 1, rows)
+    slot: Ints
+    cell: Ints
+    """One of the finest cells within it."""
+    moment: Ints
+    place: Ints
 
-    def safe(self, level: int, k: int) -> Bools:
-        """Return of which moments one of the cells of a level was one of k people in that slot."""
-        code = codes_of(self._slot, self._moments.tiling.wider(self._cell, level))
-        place, many = code[self._place], int(code.max()) + 1
-        people = np.bincount(place[~self._several], minlength=many)
-        both = np.unique(self._moments.moment[self._several] * many + place[self._several])
-        people += np.bincount(both % many, minlength=many)
-        found: Bools = np.logical_or.reduceat((people >= k)[place], self._begins)
-        return found
+    @classmethod
+    def of(cls, moments: _Moments) -> _Cells:
+        """Return the finest cells; somebody may be told to be in one several times."""
+        place = codes_of(moments.slot[moments.moment], moments.cells)
+        first = firsts_of(place)
+        return cls(moments.slot[moments.moment[first]], moments.cells[first], moments.moment, place)
+
+    def wider(self, tiling: Tiling, level: int) -> _Cells:
+        """Return the cells of a level, whoever was in one of them told once."""
+        code = codes_of(self.slot, tiling.wider(self.cell, level))
+        first, place, moment = firsts_of(code), code[self.place], self.moment
+        # Rows of a moment lie beside each other, and most have but one.
+        alone = np.ones(len(moment), dtype=bool)
+        alone[1:] &= moment[1:] != moment[:-1]
+        alone[:-1] &= moment[1:] != moment[:-1]
+        both = np.unique(moment[~alone] * len(first) + place[~alone])
+        moment = np.concatenate([moment[alone], both // len(first)])
+        place = np.concatenate([place[alone], both % len(first)])
+        order = np.argsort(moment, kind="stable")
+        return _Cells(self.slot[first], self.cell[first], moment[order], place[order])
+
+
+def _safe(moments: _Moments, k: int, progress: Progress) -> Iterator[Bools]:
+    """Yield of which moments one of the cells of a level was one of k people in that slot, by level."""
+    cells = _Cells.of(moments)
+    for level in range(moments.tiling.coarsest + 1):
+        progress("counting people in cells", level, None)
+        # Invariant: the cells of this level are made up of those of the level before.
+        cells = cells.wider(moments.tiling, level)
+        crowded = np.bincount(cells.place) >= k
+        found = np.zeros(len(moments.owner), dtype=bool)
+        found[cells.moment[crowded[cells.place]]] = True
+        yield found
 
 
 def _common(method: GridGeneralisation, moments: _Moments, safe: Bools) -> Ints:
