@@ -22,6 +22,14 @@ def test_the_page_of_commands_is_what_they_declare() -> None:
     assert page == runpy.run_path(str(ROOT / "docs" / "make_commands.py"))["rendered"](), "run `make docs`"
 
 
+def test_the_page_of_files_is_what_is_written_and_says_what_it_means() -> None:
+    page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
+    made = runpy.run_path(str(ROOT / "docs" / "make_files.py"))
+    assert page == made["rendered"](), "run `make docs`"
+    told = set(re.findall(r"^\| `([\w.]+)` \|", page, flags=re.M))
+    assert {name.partition(" of ")[0] for name in made["MEANINGS"]} == told
+
+
 def test_the_site_is_searched_without_a_network(tmp_path: Path, browser: Any) -> None:
     """Opened as a file: nothing is asked of anybody, and a word is found."""
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)]
