@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from tripcloak.ground.errors import UnreadableFileError
-from tripcloak.records.files.beginnings import BEGINNINGS, refuse_other_kind
+from tripcloak.records.files.beginnings import BEGINNINGS, WORKBOOK, refuse_other_kind
 
 
 @pytest.mark.parametrize("one", BEGINNINGS, ids=lambda one: one.words)
@@ -39,3 +40,18 @@ def test_what_is_compressed_may_begin_so(tmp_path: Path) -> None:
     file.write_bytes(b"\x1f\x8b and more")
     refuse_other_kind(file, "text")
     refuse_other_kind(tmp_path / "nowhere.csv", "text")
+
+
+@pytest.mark.parametrize(("kind", "member", "told"), [("zip", WORKBOOK, ".xlsx"), ("xlsx", "a.csv", ".zip")])
+def test_a_workbook_is_no_archive_of_tables(kind: str, member: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / f"trips.{kind}"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(member, "a,b")
+    with pytest.raises(UnreadableFileError, match=rf"by its contents.* let it end in \{told}"):
+        refuse_other_kind(file, kind)
+    refuse_other_kind(file, told.removeprefix("."))
+
+
+def test_a_damaged_archive_is_left_to_its_reader(tmp_path: Path) -> None:
+    (tmp_path / "trips.zip").write_bytes(b"PK\x03\x04 and more")
+    refuse_other_kind(tmp_path / "trips.zip", "zip")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ BEGINNINGS = (
     Beginning(b"\x1f\x8b", "a file compressed by gzip", ".gz", frozenset({"tar"})),
 )
 """Kinds of files that nothing else begins like."""
+WORKBOOK = "xl/workbook.xml"
+"""What is in every workbook."""
 
 
 def refuse_other_kind(file: Path, kind: str | None) -> None:
@@ -63,8 +66,25 @@ def refuse_other_kind(file: Path, kind: str | None) -> None:
             raise UnreadableFileError(
                 f"{file.name} is {one.words} by its first bytes, whatever its name says; {then}"
             )
+    if kind in ("zip", "xlsx") and top.startswith(b"PK\x03\x04"):
+        _refuse_other_archive(file, kind)
     if kind == "parquet" and top and not top.startswith(b"PAR"):
         raise UnreadableFileError(
             f"{file.name} does not begin like a Parquet file, whatever its name says; if it is text, "
             "let it end in .csv"
+        )
+
+
+def _refuse_other_archive(file: Path, kind: str) -> None:
+    """Raise where an archive is a workbook, or a workbook is none: both begin as zip archives."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            workbook = WORKBOOK in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        # What is damaged is told by whoever reads it.
+        return
+    if workbook != (kind == "xlsx"):
+        found, ending = ("a workbook", ".xlsx") if workbook else ("a zip archive and no workbook", ".zip")
+        raise UnreadableFileError(
+            f"{file.name} is {found} by its contents, whatever its name says; let it end in {ending}"
         )
