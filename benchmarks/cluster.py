@@ -2,10 +2,12 @@
 
     python -m benchmarks.cluster --trips 20000000
     python -m benchmarks.cluster --trips 2000000,5000000 --master 'local-cluster[2,1,2048]'
+    python -m benchmarks.cluster --people 10000
 
 Every run is as in benchmarks/sizes.py. Beside it stands what starting Spark takes, with tasks that load what
 they need. Releases must be the same bytes, and Spark may take 2.5 times the CPU seconds of arrays beside its
-start; else exits 1.
+start; else exits 1. With --people it is k-scale (nu-k-pick, k = 2) of calls of so many people, on one machine
+and on Spark: their releases have names of their own, so that facts and measures of both must be the same.
 """
 
 from __future__ import annotations
@@ -44,40 +46,80 @@ def main(arguments: list[str]) -> int:
     """Measure, print row by row, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster")
     parser.add_argument("--trips", default="2000000", help="sizes, separated by commas")
+    parser.add_argument("--people", help="numbers of people, separated by commas; instead of trips")
     parser.add_argument("--master", default=MASTER)
     asked = parser.parse_args(arguments)
     # Processes that lose their parent become ours, so that nobody's time is lost.
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+    row, what = (_row, "trip") if asked.people is None else (_row_of_people, "sample")
     print(
-        "| trips | arrays CPU s | Spark's start CPU s | Spark CPU s | times arrays | bytes shuffled a trip | "
-        "the same release |\n|--:|--:|--:|--:|--:|--:|---|",
+        f"| {'trips' if asked.people is None else 'people'} | one machine CPU s | Spark's start CPU s | "
+        f"Spark CPU s | times one machine | bytes shuffled a {what} | the same release |\n"
+        "|--:|--:|--:|--:|--:|--:|---|",
         flush=True,
     )
     good = True
-    for trips in map(int, asked.trips.split(",")):
+    for many in map(int, (asked.people or asked.trips).split(",")):
         with tempfile.TemporaryDirectory() as home:
-            good &= _row(Path(home), trips, asked.master)
+            good &= row(Path(home), many, asked.master)
     return 0 if good else 1
 
 
 def _row(home: Path, trips: int, master: str) -> bool:
-    city, logs = home / "city.parquet", home / "logs"
+    city = home / "city.parquet"
     measuring.run([*_TRIPCLOAK, "synth", "city", "--trips", str(trips), "--out", str(city)])
     order = [*_TRIPCLOAK, "anonymise", str(city), "--hierarchy", "h3:10", "--json"]
     arrays = _cpu_s([*order, "--engine", "arrays", "--out", str(home / "arrays")], {})
+    start, spark, shuffled = _on_spark(home, order, master)
+    same, times = _released(home / "arrays") == _released(home / "spark"), (spark - start) / arrays
+    _print(trips, arrays, start, spark, shuffled / trips, same=same)
+    return same and times <= MOST
+
+
+def _row_of_people(home: Path, people: int, master: str) -> bool:
+    calls = home / "calls.parquet"
+    measuring.run([*_TRIPCLOAK, "synth", "cdr", "--users", str(people), "--out", str(calls)])
+    order = [
+        *_TRIPCLOAK,
+        "trajectories",
+        "anonymise",
+        str(calls),
+        "--method",
+        "k-scale",
+        "--k",
+        "2",
+        "--json",
+    ]
+    order += ["--constraint", "nu-k-pick", "--neighbours", "200"]
+    told = home / "arrays.json", home / "spark.json"
+    arrays = _cpu_s([*order, "--out", str(home / "arrays")], {}, told[0])
+    start, spark, shuffled = _on_spark(home, order, master, told[1])
+    one, other = (json.loads(path.read_text()) for path in told)
+    same = all(one[name] == other[name] for name in ("facts", "measures", "released", "audit"))
+    _print(people, arrays, start, spark, shuffled / one["samples"], same=same)
+    return same
+
+
+def _on_spark(
+    home: Path, order: list[str], master: str, told: Path | None = None
+) -> tuple[float, float, int]:
+    """Return the CPU seconds of Spark's start and of a run on it, and the bytes that were shuffled."""
+    logs = home / "logs"
     settings = _settings(home, logs)
     start = _cpu_s([sys.executable, "-c", _START, master], settings)
     for log in _logs(logs):
         log.unlink()
-    spark = _cpu_s([*order, "--engine", "spark", "--master", master, "--out", str(home / "spark")], settings)
-    shuffled = sum(_shuffled(log) for log in _logs(logs)) / trips
-    same, times = _released(home / "arrays") == _released(home / "spark"), (spark - start) / arrays
+    asked = ["--engine", "spark", "--master", master, "--out", str(home / "spark")]
+    spark = _cpu_s([*order, *asked], settings, told)
+    return start, spark, sum(_shuffled(log) for log in _logs(logs))
+
+
+def _print(many: int, arrays: float, start: float, spark: float, shuffled: float, *, same: bool) -> None:
     print(
-        f"| {trips:,} | {arrays:.0f} | {start:.0f} | {spark:.0f} | {times:.2f} | {shuffled:.0f} | "
-        f"{'yes' if same else 'NO'} |",
+        f"| {many:,} | {arrays:.0f} | {start:.0f} | {spark:.0f} | {(spark - start) / arrays:.2f} | "
+        f"{shuffled:.0f} | {'yes' if same else 'NO'} |",
         flush=True,
     )
-    return same and times <= MOST
 
 
 def _settings(home: Path, logs: Path) -> dict[str, str]:
@@ -95,10 +137,11 @@ def _settings(home: Path, logs: Path) -> dict[str, str]:
     return {"SPARK_CONF_DIR": str(folder), "SPARK_WORKER_DIR": str(home)}
 
 
-def _cpu_s(command: list[str], environment: dict[str, str]) -> float:
-    """Return the CPU seconds of a command and of every process that came of it."""
+def _cpu_s(command: list[str], environment: dict[str, str], told: Path | None = None) -> float:
+    """Return the CPU seconds of a command and of all that came of it; what it tells goes to a file."""
     before = _spent()
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, env={**os.environ, **environment}, check=False)
+    with open(told or os.devnull, "wb") as out:
+        done = subprocess.run(command, stdout=out, env={**os.environ, **environment}, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed with exit code {done.returncode}")
     with suppress(ChildProcessError):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from pyarrow import parquet
 
@@ -19,29 +16,7 @@ from tripcloak.ground.errors import InputError
 from tripcloak.records.source import TripSource
 from tripcloak.synth import City
 from worlds.depth import DEEP
-
-
-def executors() -> list[psutil.Process]:
-    """Return the processes of Spark's executors below this one."""
-    below = psutil.Process().children(recursive=True)
-    found = []
-    for one in below:
-        with suppress(psutil.NoSuchProcess):
-            found += [one] if "CoarseGrainedExecutorBackend" in " ".join(one.cmdline()) else []
-    return found
-
-
-def kill_one_at(context: Any, stages: int, killed: list[int]) -> None:
-    """Kill an executor while the last of so many stages runs."""
-    seen: set[int] = set()
-    for _ in range(6000):
-        seen |= set(context.statusTracker().getActiveStageIds())
-        if len(seen) >= stages:
-            victim = executors()[0]
-            killed.append(victim.pid)
-            victim.kill()
-            return
-        time.sleep(0.02)
+from worlds.spark import kill_one_at
 
 
 @pytest.mark.skipif(not DEEP, reason="needs executors that are processes; run by make test-deep")

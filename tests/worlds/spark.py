@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
+import psutil
 import pytest
 
 from worlds.depth import DEEP
@@ -49,3 +52,26 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with SparkContext(conf=SparkConf().setAll(list(settings.items()))) as context:
         context.setLogLevel("OFF")
         yield context
+
+
+def executors() -> list[psutil.Process]:
+    """Return the processes of Spark's executors below this one."""
+    below = psutil.Process().children(recursive=True)
+    found = []
+    for one in below:
+        with suppress(psutil.NoSuchProcess):
+            found += [one] if "CoarseGrainedExecutorBackend" in " ".join(one.cmdline()) else []
+    return found
+
+
+def kill_one_at(context: Any, stages: int, killed: list[int]) -> None:
+    """Kill an executor while the last of so many stages runs."""
+    seen: set[int] = set()
+    for _ in range(6000):
+        seen |= set(context.statusTracker().getActiveStageIds())
+        if len(seen) >= stages:
+            victim = executors()[0]
+            killed.append(victim.pid)
+            victim.kill()
+            return
+        time.sleep(0.02)

@@ -184,6 +184,8 @@ class AnonymiseTrajectoriesKeywords(FixKeywords, TrajectoryOptions, total=False)
     method: str | TrajectoryMethod | type[TrajectoryMethod]
     k: int
     formats: str | Sequence[str] | None
+    engine: str | None
+    master: str | None
     title: str | None
     names: str | None
     background: str | PathLike[str] | None

@@ -94,6 +94,8 @@ def anonymise(
         method=trajectory_method(values) if chosen is None else _with_given(chosen, given),
         memory=values["memory"],
         formats=values["formats"],
+        engine=values["engine"],
+        master=values["master"],
         **presented(values),
     )
     with shown(progress) as told:

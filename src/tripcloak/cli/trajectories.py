@@ -175,6 +175,8 @@ def anonymise(
         memory=given["memory"],
         force=force,
         formats=given["formats"],
+        engine=given["engine"],
+        master=given["master"],
         **presented(given),
     )
     with progress_on_stderr() as progress:

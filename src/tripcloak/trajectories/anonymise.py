@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tripcloak.engines.choice import ON_CLUSTER
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, note_on_leftovers, refuse_if_taken, staged
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
@@ -54,6 +56,10 @@ class TrajectoryReleaseRequest:
     """Whether towns are labelled on the map."""
     background: Path | None = None
     """Lines and polygons to draw behind the map: GeoJSON or PMTiles."""
+    engine: str | None = None
+    """Who compares and merges: one machine, or ``spark``; the release is the same."""
+    master: str | None = None
+    """Where Spark runs, if nothing else says it."""
     once_read: Callable[[ReadTrajectories], None] | None = field(default=None, compare=False, repr=False)
     """Called with what was read, before anything is made of it."""
 
@@ -171,6 +177,7 @@ def anonymise_trajectories(request: TrajectoryRequest, progress: Progress = sile
 def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = silent) -> MadeTrajectories:
     """Return a release that has passed its own audit; nothing is written, an unsafe one never returned."""
     check_formats(request.formats)
+    _check_engine(request)
     started = time.perf_counter()
     reading = read_trajectories(
         request.source, k=request.method.hidden_among, memory=request.memory, progress=progress
@@ -179,7 +186,7 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
         request.once_read(reading)
     trajectories = reading.trajectories
     read = time.perf_counter()
-    release = request.method.anonymise(trajectories, progress)
+    release = _solved(request, trajectories, progress)
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = passed(audit_release(trajectories, release))
@@ -206,6 +213,31 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
         plain=plain_words(reading, release, measures.to_dict(), guess, beside),
         seconds={"read": read - started, "solve": solved - read, "check": measured - solved},
     )
+
+
+def _check_engine(request: TrajectoryReleaseRequest) -> None:
+    """Raise where a cluster is asked for that cannot help, or half asked for."""
+    if request.engine not in (None, "arrays", ON_CLUSTER):
+        raise InputError(
+            f"there is no engine {request.engine!r} for trajectories; there are: arrays, {ON_CLUSTER} "
+            f"({spelt('engine')})"
+        )
+    if request.engine == ON_CLUSTER:
+        request.method.require_cluster()
+    elif request.master is not None:
+        raise InputError(f"{spelt('master')} is for {spelt('engine', ON_CLUSTER)}; give both or none")
+
+
+def _solved(
+    request: TrajectoryReleaseRequest, trajectories: Trajectories, progress: Progress
+) -> TrajectoryRelease:
+    """Return the release that the method makes, where it was asked to."""
+    if request.engine != ON_CLUSTER:
+        return request.method.anonymise(trajectories, progress)
+    from tripcloak.engines.spark import spark_cluster
+
+    with spark_cluster(request.master) as cluster:
+        return request.method.on_cluster(cluster).anonymise(trajectories, progress)
 
 
 def write_trajectories(

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tripcloak.ground.options import Option
 from tripcloak.pages.presenting import PRESENTED
 from tripcloak.records.keywords import (
+    ENGINE,
     ID_IS,
     KEPT_IN,
+    MASTER,
     MEMORY,
     NEEDS_APPROVALS,
     SIGN,
@@ -112,6 +114,15 @@ ON_MAP = tuple(
     replace(one, help="Label towns on the map (extra places).") if one.name == "names" else one
     for one in PRESENTED
 )
+WORKED_BY = (
+    replace(
+        ENGINE,
+        help="Who compares and merges people: arrays on one machine, or spark; the release is the same.",
+        unset="arrays",
+        values=("arrays", "spark"),
+    ),
+    MASTER,
+)
 CHARGED_BY = replace(KEPT_IN, help="Charge the noise of the release to this ledger, and record it there.")
 ORDERED_K = replace(K, help="The k that was ordered, if it should be at least this.", default=None)
 
@@ -132,7 +143,7 @@ def keywords(command: str) -> tuple[Option, ...]:
     if command == "anonymise":
         recorded = (CHARGED_BY, NEEDS_APPROVALS)
         own = (_method(), K, FORMATS, *ON_MAP, SIGN, *recorded)
-        return (*own, *INPUT, *TRAJECTORY_METHODS.shared_options())
+        return (*own, *INPUT, *WORKED_BY, *TRAJECTORY_METHODS.shared_options())
     if command == "compare":
         return (_METHODS, replace(K, default=2), *INPUT, *TRAJECTORY_METHODS.shared_options())
     return {"audit": (ORDERED_K, SIGN, MEMORY), "measures": (MEMORY,)}.get(command, INPUT)

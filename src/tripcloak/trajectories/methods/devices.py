@@ -86,6 +86,9 @@ class Device:
         """Return the cost of merging each pair, a sample: see :func:`kmerge.pair_costs`."""
         return pair_costs(trajectories, first, second, jobs=self.jobs)
 
+    def lay_out(self, trajectories: Trajectories, partners: Ints) -> None:
+        """Get ready for questions on who is picked by which of their partners; here nothing is needed."""
+
     def costs_of_picking(self, trajectories: Trajectories, chains: Chains, pickers: Any, also: Any) -> Any:
         """Return what each picker's own samples cost, merged with all it picked and one more (-1: none)."""
         from tripcloak.trajectories.methods._kernels import kscale as _kernels

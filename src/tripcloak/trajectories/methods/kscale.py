@@ -6,8 +6,8 @@ trajectory is merged with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from tripcloak.trajectories.methods.method import ABOUT_DEVICE, ABOUT_JOBS, Hidi
 from tripcloak.trajectories.methods.partners import SparseCosts
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectorySolution
+
+if TYPE_CHECKING:
+    from tripcloak.engines.spark import Cluster
 
 
 class MergeSets(NamedTuple):
@@ -149,6 +152,7 @@ class _Picks:
 
     def __init__(self, trajectories: Trajectories, costs: SparseCosts, k: int, device: Device) -> None:
         n, xp = trajectories.n_users, device.arrays
+        device.lay_out(trajectories, costs.partners)
         self._trajectories, self._device, self._k = trajectories, device, k
         self._partners = costs.partners
         self._lengths = xp.asarray(trajectories.lengths)
@@ -163,17 +167,21 @@ class _Picks:
         self._picker = np.empty(n * (k - 1), dtype=np.int64)
         # Who picks nobody is merged with its cheapest partner all the same: that is lost already.
         self._cost = self._costs(xp.arange(n), xp.asarray(costs.partners[:, 0], dtype=np.int64))
+        self._changed = xp.empty(0, dtype=np.int64)
 
     def choose(self, rows: Ints) -> None:
         """Let each of these be picked by the k - 1 of its partners whose cost grows least."""
         xp = self._device.arrays
         pickers = xp.asarray(self._partners[rows], dtype=np.int64)
         also = xp.asarray(np.repeat(rows, pickers.shape[1]))
-        growth = self._costs(pickers.ravel(), also).reshape(pickers.shape) - self._cost[pickers]
+        # One question for both: where another machine answers, asking takes its time.
+        asked = xp.concatenate((self._changed, pickers.ravel()))
+        costs = self._costs(asked, xp.concatenate((xp.full(len(self._changed), -1), also)))
+        self._cost[self._changed] = costs[: len(self._changed)]
+        growth = costs[len(self._changed) :].reshape(pickers.shape) - self._cost[pickers]
         least = self._device.least(growth, pickers, self._k - 1)
         self._chain(rows, least.ravel())
-        changed = xp.unique(least)
-        self._cost[changed] = self._costs(changed, xp.full(len(changed), -1))
+        self._changed = xp.unique(least)
 
     def _chain(self, rows: Ints, pickers: Any) -> None:
         """Put the picks of these rows at the ends of their pickers' chains."""
@@ -287,7 +295,7 @@ class KScale(HidingMethod):
                 f"{self.constraint}; add {spelt('constraint', 'nu-k-pick')}, or leave it out"
             )
         neighbours = min(self.neighbours or max(LEAST, PER_K * self.k), trajectories.n_users - 1)
-        device = find_device(self.device, self.jobs)
+        device = self.worker()
         together = self.constraint == "nu-k-pick" and self.picking == "together"
         costs = device.sparse_costs(
             trajectories,
@@ -311,6 +319,32 @@ class KScale(HidingMethod):
         offsets, boxes, box_of, _ = device.merge_sets(trajectories, sets.offsets, sets.members)
         facts["sets"] = _set_facts(sets)
         return TrajectorySolution(offsets, boxes, np.arange(trajectories.n_users), box_of, facts)
+
+    def worker(self) -> Device:
+        """Return what does the heavy work."""
+        return find_device(self.device, self.jobs)
+
+    def require_cluster(self) -> None:
+        """Raise where the search for groups would need everybody's samples on one machine."""
+        if self.constraint == "full":
+            others = f"{spelt('constraint', 'nu-k-pick')} and {spelt('constraint', 'k-pick')}"
+            raise InputError(
+                f"{spelt('constraint', 'full')} looks for groups among everybody again and again, and needs "
+                f"their samples on one machine; on a cluster there are {others}, which promise the same k "
+                f"with less against guesses; or leave out {spelt('engine', 'spark')}"
+            )
+        if self.device == "gpu":
+            raise InputError(
+                f"a cluster works with processors; leave out {spelt('device', 'gpu')} or "
+                f"{spelt('engine', 'spark')}"
+            )
+
+    def on_cluster(self, cluster: Cluster) -> KScale:
+        """Return k-scale by blocks of people, on a cluster."""
+        from tripcloak.trajectories.methods.spark import SpreadKScale
+
+        self.require_cluster()
+        return SpreadKScale(**{one.name: getattr(self, one.name) for one in fields(self)}, cluster=cluster)
 
     def _kept(self, neighbours: int) -> int:
         """Return how many of its cheapest candidates are kept of each trajectory."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.options import check_options, declared_options
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises import Containment, TrajectoryPromise
 from tripcloak.promises.counted import ones_of
 from tripcloak.trajectories.methods.dropped import cover_dropped
@@ -19,6 +20,9 @@ from tripcloak.trajectories.release.release import (
     TrajectorySolution,
     build_trajectory_release,
 )
+
+if TYPE_CHECKING:
+    from tripcloak.engines.spark import Cluster
 
 ABOUT_JOBS: dict[str, Any] = {
     "help": "Threads; the result is the same.",
@@ -69,6 +73,18 @@ class TrajectoryMethod(ABC):
             parameters=self.parameters(),
             seconds=time.perf_counter() - started,
         )
+
+    def require_cluster(self) -> None:
+        """Raise unless a cluster can share the work."""
+        raise InputError(
+            f"{self.name} works on one machine; on a cluster there is k-scale with the constraint nu-k-pick "
+            f"or k-pick; leave out {spelt('engine', 'spark')}"
+        )
+
+    def on_cluster(self, cluster: Cluster) -> TrajectoryMethod:
+        """Return the method as a cluster does it, or raise where there is none."""
+        self.require_cluster()
+        return self
 
     def finished(self, trajectories: Trajectories, solution: TrajectorySolution) -> TrajectorySolution:
         """Return the solution as it is released; mostly as it is."""

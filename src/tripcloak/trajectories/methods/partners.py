@@ -152,7 +152,7 @@ def sparse_costs(
 
     tree = SquareTree(squares(trajectories, jobs=jobs))
     columns = trajectories.t, trajectories.x, trajectories.y, trajectories.offsets
-    extent = _extent(trajectories)
+    extent = extent_of(trajectories)
 
     def of_block(rows: slice) -> tuple[Ints, Floats, Ints]:
         candidates = tree.nearest(rows, neighbours)
@@ -174,7 +174,7 @@ def sparse_costs(
     )
 
 
-def _extent(trajectories: Trajectories) -> Ints:
+def extent_of(trajectories: Trajectories) -> Ints:
     """Return the least and greatest x and y of each trajectory."""
     begins = trajectories.offsets[:-1]
     sides = [
