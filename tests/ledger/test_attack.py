@@ -16,6 +16,7 @@ from oracles import differencing as oracle
 from oracles.differencing import exposed_sets, few_in_all, plain_atoms, possible_totals
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.ground.errors import ImpossibleRequestError
+from tripcloak.ledger import bounds
 from tripcloak.ledger import joint as joint_sets
 from tripcloak.ledger._kernels.groups import (
     are_uniform,
@@ -134,7 +135,13 @@ def test_sets_that_are_few_in_all_solutions_are_found(disclosures: list[Disclosu
     found = attack(disclosures)
     exact = set().union(*sets_of(found, disclosures))
     plain = {one: span for one, span in few_in_all(disclosures, 3).items() if len(one) > 1}
-    assert joint(found, disclosures) == {one: span for one, span in plain.items() if not one & exact}
+    proven = joint(found, disclosures)
+    assert {one: proven.get(one) for one, span in plain.items() if not one & exact} == {
+        one: span for one, span in plain.items() if not one & exact
+    }
+    for one, (least, most) in proven.items():
+        possible = oracle.possible_total(disclosures, one)
+        assert 1 <= least <= possible[0] <= possible[1] <= most < 3
 
 
 CROSSING = {
@@ -156,6 +163,25 @@ def test_several_atoms_may_be_few_where_none_is_by_itself(case: str) -> None:
     assert {(fact.least, fact.most, len(fact.atoms)) for fact in found.found} == {(1, 2, 2)}
     with pytest.raises(ImpossibleRequestError, match="facts about fewer than 3 people"):
         refuse_new_facts(disclosures[:-1], disclosures[-1:])
+
+
+@pytest.mark.parametrize("chained", [False, True], ids=["few atoms", "more than programmes take"])
+def test_what_is_left_of_an_exact_number_by_a_rounded_one_is_found_however_much_hangs_together(
+    monkeypatch: pytest.MonkeyPatch, chained: bool
+) -> None:
+    """Ten trips, of which eight are told as eight, a multiple of two: one to three are left, in two atoms."""
+    if chained:
+        monkeypatch.setattr(bounds, "WIDE", 2)
+    people = range(10)
+    whole = disclosed([0] * 10, people)
+    eight = replace(disclosed([0] * 8 + [-1] * 2, people), rounded=Rounded(2, 3, False))
+    third = disclosed([-1] * 4 + [0] * 5 + [-1], people)
+    (fact,) = attack([whole, eight, third], k=5).found
+    assert (fact.least, fact.most, fact.people, len(fact.atoms)) == (1, 3, 2, 2)
+    assert (
+        attack([whole, replace(eight, rounded=Rounded(5, 5, False), trips=np.array([10])), third], k=5).found
+        == ()
+    )
 
 
 def test_a_search_that_is_cut_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,13 +45,11 @@ def test_what_is_proven_to_be_few_already_is_left_as_it_is(
     assert told([7, least, 9], [7, most, 9], np.array([False, True, False]))[1] == found
 
 
-@pytest.mark.parametrize(
-    ("small", "wide", "solved"), [(3, 0, [True, True]), (2, 3, [False, True]), (2, 2, [False, False])]
-)
-def test_in_wide_parts_only_what_is_few_is_looked_at_and_in_wider_ones_nothing(
-    monkeypatch: pytest.MonkeyPatch, small: int, wide: int, solved: list[bool]
+@pytest.mark.parametrize(("wide", "solved"), [(4, [True, True]), (3, [True, True]), (2, [False, False])])
+def test_in_parts_that_are_too_wide_nothing_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, wide: int, solved: list[bool]
 ) -> None:
-    monkeypatch.setattr(bounds, "SMALL", small)
+    monkeypatch.setattr(bounds, "SMALL", 2)
     monkeypatch.setattr(bounds, "WIDE", wide)
     found = told([0, 0, 0], [100, 2, 100])
     assert [(one, two) in {(7, 7), (1, 1)} for one, two in found[:2]] == solved

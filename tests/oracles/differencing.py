@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -84,6 +84,13 @@ def few_in_all(
             if total.min() >= 1 and total.max() < k and not any(one < own for one in found):
                 found[own] = int(total.min()), int(total.max())
     return found
+
+
+def possible_total(disclosures: Sequence[Disclosure], some: Iterable[tuple[int, ...]]) -> tuple[int, int]:
+    """Return the least and the greatest trips of some atoms together over all whole numbers that fit."""
+    names, solutions = _all_solutions(disclosures)
+    total = solutions[:, [names.index(one) for one in some]].sum(axis=1)
+    return int(total.min()), int(total.max())
 
 
 def _all_solutions(disclosures: Sequence[Disclosure]) -> tuple[list[tuple[int, ...]], np.ndarray]:

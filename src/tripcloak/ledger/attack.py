@@ -16,7 +16,7 @@ from tripcloak.ledger.bounds import bounded, bounds_of, facts_of_room
 from tripcloak.ledger.contraction import Contraction, contract
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Facts, Term
-from tripcloak.ledger.joint import few_together
+from tripcloak.ledger.joint import LeftOver, few_together, left_over
 from tripcloak.ledger.nested import fewer_people
 from tripcloak.ledger.sets import USUAL, Determined, Effort, Hanging, determined_sets
 from tripcloak.ledger.tying import tied_by_people
@@ -78,7 +78,7 @@ def attack(
     asked[contraction.left.row] = True
     for fact in exact:
         asked[fact.atoms] = False
-    between, all_room = _room(atoms, asked, k)
+    between, all_room = _room(atoms, asked, k, exact)
     fewer = fewer_people(atoms, disclosures, k)
     found = sorted((*exact, *between, *fewer), key=lambda fact: (len(fact.terms), fact.terms))
     concerned = np.unique(np.concatenate([fact.atoms for fact in found])) if found else np.empty(0, int)
@@ -92,11 +92,37 @@ def attack(
     )
 
 
-def _room(atoms: Atoms, asked: Bools, k: int) -> tuple[list[Fact], bool]:
-    """Return what published numbers leave too little room for, and whether those are all."""
+def _room(atoms: Atoms, asked: Bools, k: int, exact: Sequence[Fact]) -> tuple[list[Fact], bool]:
+    """Return what published numbers leave too little room for, and whether those are all.
+
+    Parameters
+    ----------
+    exact
+        What follows exactly: what holds one of these sets is no further fact.
+    """
     span = bounds_of(atoms, asked, k)
+    found = bounded(atoms, span, asked, k)
     sets, complete = few_together(atoms, span, asked, k)
-    return [*bounded(atoms, span, asked, k), *facts_of_room(atoms, sets)], complete
+    found += facts_of_room(atoms, sets)
+    known: dict[int, list[set[int]]] = {}
+    for fact in (*exact, *found):
+        known.setdefault(int(fact.atoms[0]), []).append(set(fact.atoms.tolist()))
+    for one in left_over(atoms, k):
+        own = set(one.atoms.tolist())
+        if not any(known_one <= own for atom in own for known_one in known.get(atom, ())):
+            found.append(_left_over_fact(atoms, one))
+    return found, complete
+
+
+def _left_over_fact(atoms: Atoms, one: LeftOver) -> Fact:
+    return Fact(
+        kind="between",
+        least=one.least,
+        most=one.most,
+        people=atoms.different_people(one.atoms),
+        terms=(term_of(atoms, 1, one.group), *(term_of(atoms, -1, int(group)) for group in one.inside)),
+        atoms=one.atoms,
+    )
 
 
 def _refuse_wrong_sums(atoms: Atoms) -> None:

@@ -18,13 +18,13 @@ ROUNDS = 100
 """How often bounds are carried on from atom to atom; they nearly always rest long before."""
 
 WIDE = 200
-"""Atoms of a part in which linear programmes tighten the bounds of atoms that are known to be few."""
+"""Atoms of a part in which linear programmes tighten bounds; in wider ones those of the shuttle stand."""
 
 UNBOUNDED = 2**62
 """The greatest total of what is in no published sum."""
 
 SMALL = 12
-"""Atoms of a part in which they tighten all bounds; in wider ones those of the shuttle stand."""
+"""Atoms of a part in which they look for whole numbers of trips."""
 
 
 AT_ONCE = 5_000
@@ -130,7 +130,7 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
     """
     open_still = asked & ((span.least < 1) | (span.most >= k)) & (span.least < span.most)
     parts = Parts.of(atoms, span)
-    open_still &= parts.are_narrow(span, k)
+    open_still &= parts.are_narrow
     if not open_still.any():
         return span
     together = Together(atoms, parts, open_still, span)
@@ -161,10 +161,10 @@ class Parts(NamedTuple):
         links = coo_array((np.ones(len(atom)), (atom, group + n)), shape=(n + len(atoms.published),) * 2)
         return cls(connected_components(links, directed=False)[1][:n], fixed)
 
-    def are_narrow(self, span: Span, k: int) -> Bools:
+    @property
+    def are_narrow(self) -> Bools:
         """Return which atoms are in a part so small that linear programmes tighten their bounds."""
-        size = np.bincount(self.part)[self.part]
-        narrow: Bools = (size <= SMALL) | ((size <= WIDE) & (span.most < k))
+        narrow: Bools = np.bincount(self.part)[self.part] <= WIDE
         return narrow
 
 

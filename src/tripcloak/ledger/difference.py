@@ -96,7 +96,7 @@ class Difference:
             f"{_times(term.factor, first=not at)}{term.published:,} ({self._named(term.release, term.group)})"
             for at, term in enumerate(fact.terms)
         ]
-        if fact.kind == "between":
+        if fact.kind == "between" and all(term.factor > 0 for term in fact.terms):
             rest = ", next to what is told of the others in them" if fact.beside else ""
             told = ", ".join(term.removeprefix("+ ") for term in terms)
             where = "all" if len(fact.atoms) == 1 else "one or more"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
 from tripcloak.ground.arrays import Bools, Floats, Ints
-from tripcloak.ledger.atoms import Atoms
+from tripcloak.ledger.atoms import NONE, Atoms
 from tripcloak.ledger.bounds import CLOSE, SMALL, Parts, Span, Together, sums_of
 
 STEPS = 20_000
@@ -22,6 +23,16 @@ class Proven(NamedTuple):
     atoms: Ints
     least: int
     most: int
+
+
+class LeftOver(NamedTuple):
+    """The same of what a group holds beside others inside it."""
+
+    atoms: Ints
+    least: int
+    most: int
+    group: int
+    inside: Ints
 
 
 def few_together(atoms: Atoms, span: Span, asked: Bools, k: int) -> tuple[list[Proven], bool]:
@@ -40,7 +51,7 @@ def few_together(atoms: Atoms, span: Span, asked: Bools, k: int) -> tuple[list[P
     if not candidates.any():
         return [], True
     parts = Parts.of(atoms, span)
-    candidates &= parts.are_narrow(span, k)
+    candidates &= parts.are_narrow
     n = int(parts.part.max(initial=-1)) + 1
     candidates &= (np.bincount(parts.part[candidates], minlength=n) > 1)[parts.part]
     if not candidates.any():
@@ -59,6 +70,62 @@ def few_together(atoms: Atoms, span: Span, asked: Bools, k: int) -> tuple[list[P
         if steps <= 0 or search.failed:
             return found, False
     return found, True
+
+
+def left_over(atoms: Atoms, k: int) -> list[LeftOver]:
+    """Return what groups surely hold beside all groups of another release inside them, where that is few.
+
+    It takes numbers that are rounded: what follows from exact ones is found exactly. However many atoms hang
+    together, it is looked for.
+
+    Examples
+    --------
+    Ten trips, of which a release tells seven to nine. Two atoms are left, by a third release:
+
+    >>> atoms = Atoms(
+    ...     group=np.array([[0, -1, -1], [0, -1, 2], [0, 1, 2]]),
+    ...     trips=np.array([1, 1, 8]),
+    ...     published=np.array([10, 8, 9]),
+    ...     seen=np.array([0, 1]),
+    ...     seen_by=np.array([0, 1]),
+    ...     start=np.array([0, 1, 2, 3]),
+    ...     room=np.array([[10, 7, 9], [10, 9, 9]]),
+    ...     rounded=np.array([False, True, False]),
+    ... )
+    >>> (one,) = left_over(atoms, 5)
+    >>> one.atoms.tolist(), one.least, one.most, one.group, one.inside.tolist()
+    ([0, 1], 1, 3, 0, [1])
+    """
+    rounded = np.zeros(len(atoms.start) - 1, dtype=bool) if atoms.rounded is None else atoms.rounded
+    found: dict[bytes, LeftOver] = {}
+    for around, inside in permutations(range(len(rounded)), 2):
+        if rounded[around] or rounded[inside]:
+            for one in _beside_those_inside(atoms, atoms.told[:, around], atoms.told[:, inside], k):
+                found.setdefault(one.atoms.tobytes(), one)
+    return list(found.values())
+
+
+def _beside_those_inside(atoms: Atoms, around: Ints, inside: Ints, k: int) -> Iterator[LeftOver]:
+    """Yield what groups of one release surely hold beside those of another, given every atom's groups."""
+    low, high = atoms.limits
+    n = len(atoms.published)
+    there = np.flatnonzero(inside >= 0)
+    first, last = np.full(n, n), np.full(n, NONE)
+    np.minimum.at(first, inside[there], around[there])
+    np.maximum.at(last, inside[there], around[there])
+    whole = np.flatnonzero((first == last) & (last >= 0))
+    taken = np.zeros(n, dtype=bool)
+    taken[whole] = True
+    least = low - np.bincount(last[whole], high[whole], n).astype(np.int64)
+    most = high - np.bincount(last[whole], low[whole], n).astype(np.int64)
+    few = (least >= 1) & (most < k)
+    rest = np.flatnonzero((around >= 0) & few[around] & ~((inside >= 0) & taken[inside]))
+    rest = rest[np.argsort(around[rest], kind="stable")]
+    ends = np.flatnonzero(np.diff(around[rest])) + 1
+    for some in np.split(rest, ends) if len(rest) else ():
+        group = int(around[some[0]])
+        of_it = whole[last[whole] == group]
+        yield LeftOver(np.sort(some), int(least[group]), int(most[group]), group, of_it)
 
 
 def _that_may_be(together: Together, part: Ints, candidates: Bools, k: int) -> Bools:
