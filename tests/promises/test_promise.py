@@ -382,3 +382,19 @@ def test_units_are_called_what_they_are() -> None:
 def test_noise_of_trajectories_needs_an_epsilon_that_is_a_number_above_0(kind: Any, epsilon: float) -> None:
     with pytest.raises(InputError, match="finite number above 0"):
         kind(epsilon=epsilon)
+
+
+def test_a_promise_is_known_by_the_kind_that_it_names_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = dict(Promise._kinds)
+    monkeypatch.setattr(Promise, "_kinds", dict(before))
+
+    class Unnamed(KAnonymity):
+        pass
+
+    assert Promise._kinds == before
+
+    class Named(KAnonymity):
+        kind = "named in a test"
+
+    assert Promise._kinds == {**before, "named in a test": Named}
+    assert issubclass(Unnamed, KAnonymity)
