@@ -2,10 +2,11 @@
 
     python -m benchmarks.scale cabs.parquet --zones h3:9
     python -m benchmarks.scale bikes.parquet --zones h3:9 --methods twincut,odkanon --shifts
+    python -m benchmarks.scale cabs.parquet --zones h3:9 --methods twincut,productcut --axis --time-weight 10
 
 The input is read once. Methods run at k = 10 and a limit of 10 %, those of noise at epsilon 1 and 10 with
-zones of the size of areas. With --shifts every shift is anonymised by itself; noise cannot. CPU seconds
-are from the matrix to the release; nothing is written.
+zones of the size of areas. With --shifts every shift is anonymised by itself, with --axis time is an axis
+of shifts; noise can do neither. CPU seconds are from the matrix to the release; nothing is written.
 """
 
 from __future__ import annotations
@@ -41,11 +42,13 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--zones", default="h3:9", help="cells of H3, finer than areas")
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--shifts", action="store_true", help="every shift by itself")
+    parser.add_argument("--axis", action="store_true", help="shifts as an axis, for methods that know time")
+    parser.add_argument("--time-weight", type=float, default=1.0, help="loss of one shift, in tiles")
     asked = parser.parse_args(arguments)
     source, tiling = TripSource(paths=(asked.input,)), parse_tiling(f"h3:{AREAS}")
     zoning = Zoning(spec=asked.zones)
-    if asked.shifts:
-        zoning = Zoning(spec=asked.zones, time_slot=480, fold="week", apart=True)
+    if asked.shifts or asked.axis:
+        zoning = Zoning(spec=asked.zones, time_slot=480, fold="week", apart=asked.shifts)
     truth = contest_records(source, tiling)
     print("| what | " + " | ".join(COLUMNS) + " |\n|---|" + "---:|" * len(COLUMNS), flush=True)
     for percent in (10, 40, 70):
@@ -53,7 +56,8 @@ def main(arguments: list[str]) -> None:
     matrix = read_matrix(source, zoning, repeats=True).trips.matrix
     facts = {"volume": "trips", "hierarchy": {"spec": asked.zones, **zoning.clock()}}
     individuals = len(np.unique(truth[INDIVIDUAL]))
-    for title, method in _methods(asked.methods.split(","), int(asked.zones[3:]) - AREAS):
+    own = {"time_weight": asked.time_weight} if asked.axis else {}
+    for title, method in _methods(asked.methods.split(","), int(asked.zones[3:]) - AREAS, own):
         started = time.process_time()
         try:
             release = (SlotBySlot.of(method) if asked.shifts else method).anonymise(matrix)
@@ -66,14 +70,14 @@ def main(arguments: list[str]) -> None:
         print(_row(title, nist_score(truth, records), seconds), flush=True)
 
 
-def _methods(names: list[str], height: int) -> Iterator[tuple[str, FlowMethod]]:
+def _methods(names: list[str], height: int, of_time: dict[str, Any]) -> Iterator[tuple[str, FlowMethod]]:
     for name in names:
         if not METHODS[name].noisy:
-            yield name, METHODS[name](promise=KAnonymity(k=10), suppression_limit=0.1)
+            yield name, METHODS[name](promise=KAnonymity(k=10), suppression_limit=0.1, **of_time)
             continue
         for epsilon in EPSILONS:
-            own: dict[str, Any] = {"epsilon": epsilon, "height": height}
-            yield f"{name}, epsilon {epsilon:g}", METHODS[name](**own)
+            noise: dict[str, Any] = {"epsilon": epsilon, "height": height}
+            yield f"{name}, epsilon {epsilon:g}", METHODS[name](**noise)
 
 
 def _row(title: str, found: NistScore, cpu_s: float | None = None) -> str:
