@@ -185,7 +185,7 @@ def _method_is_known(_: Path, written: WrittenFlows) -> bool:
         same
         and from_there
         and kind.noisy == written.promise.noisy
-        and _is_bound(facts["bound"], kind.proven_over(timed=timed))
+        and _is_bound(facts["bound"], kind.proven_over(own, timed=timed))
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.methods import TwinCut, scouting
+from tripcloak.flows.methods.twincut import ALONE
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.release import Release
 from tripcloak.hierarchy import Hierarchy
@@ -52,6 +53,7 @@ def test_hardly_anything_to_choose(case: str, certify: float | None, withhold: s
     if bound is not None:
         assert 0 <= bound.gap < np.inf
         assert bound.value <= mean_loss(release, loss) * (1 + 1e-9)
+        assert bound.relaxation == (ALONE if certify == 0 else TwinCut.relaxation)
     if certify != 0:
         assert bound is not None
         assert bound.gap == pytest.approx(0, abs=1e-6)

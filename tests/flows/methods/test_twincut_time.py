@@ -20,6 +20,7 @@ from tripcloak.flows.methods.cut_pairs import CutPair, CutPairSearch
 from tripcloak.flows.methods.decomposition_in_time import DecompositionInTime
 from tripcloak.flows.methods.productcut import cyclic_orders, whole_zones
 from tripcloak.flows.methods.products import SafeProducts, find_products
+from tripcloak.flows.methods.twincut import ALONE, IN_TIME
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.report.plain import withheld_although_safe
 from tripcloak.ground.errors import InputError
@@ -47,7 +48,7 @@ def test_bounds_never_exceed_the_best_of_all_three_cuts_and_no_release_beats_it(
     assert audit_matrix(matrix, release).safe
     hold_to(request, matrix, release, plain.twin_frontier(boxes, plain.pairs_of_cuts(boxes)))
     if release.bound is not None:
-        assert release.bound.relaxation == "dual decomposition into three nested cuts"
+        assert release.bound.relaxation == IN_TIME
 
 
 @given(
@@ -223,6 +224,8 @@ def test_hardly_anything_to_choose(limit: float, certify: float | None, weight: 
         with np.errstate(all="raise"):
             release = method.anonymise(matrix)
         assert audit_matrix(matrix, release).safe
+        if release.bound is not None:
+            assert release.bound.relaxation == (ALONE if certify == 0 else IN_TIME)
         if certify != 0:
             assert release.bound is not None
             assert release.bound.gap == pytest.approx(0, abs=1e-6)

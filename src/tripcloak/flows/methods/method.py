@@ -289,8 +289,14 @@ class FlowMethod(ABC):
         return cls(**told, **limit).parameters()
 
     @classmethod
-    def proven_over(cls, *, timed: bool) -> str | None:
-        """Return what its bounds hold over, with time as an axis or without; None where it proves none."""
+    def proven_over(cls, told: Mapping[str, Any], *, timed: bool) -> str | None:
+        """Return what its bounds hold over, with time as an axis or without; None where it proves none.
+
+        Parameters
+        ----------
+        told
+            Its own parameters.
+        """
         return cls.relaxation
 
     @classmethod
