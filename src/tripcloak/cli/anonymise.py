@@ -26,6 +26,7 @@ from tripcloak.cli.screen import (
 )
 from tripcloak.flows.keywords import flow_method, keywords, segments, tables_wanted, zoning
 from tripcloak.flows.protection import round_to
+from tripcloak.ground.memory import fail_rather_than_be_killed
 from tripcloak.pages.presenting import presented
 from tripcloak.records.keywords import signing_key, trip_source
 
@@ -99,6 +100,7 @@ def command(
     )
     by, key, ledger = segments(given), signing_key(given), ledger_given(given)
     tell_size(request)
+    fail_rather_than_be_killed()
     if by and not given["segment_joint"]:
         refuse_report(report)
         exports.refuse_several()

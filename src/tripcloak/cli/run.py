@@ -56,9 +56,7 @@ def _told(arguments: Sequence[str]) -> int:
     except TripcloakError as error:
         return _tell(error, arguments)
     except MemoryError:
-        return _tell(
-            InputError("out of memory; count in parts on disk: --engine parts --memory 1GB"), arguments
-        )
+        return _tell(InputError(_out_of_memory()), arguments)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         return _tell(InputError(f"{error.strerror or type(error).__name__}{where}"), arguments)
@@ -67,6 +65,17 @@ def _told(arguments: Sequence[str]) -> int:
             raise
         what = f"unexpected {type(error).__name__}; nothing was released"
         return _tell(InternalError(f"{what}. Set TRIPCLOAK_DEBUG=1 and run again to see where"), arguments)
+
+
+def _out_of_memory() -> str:
+    """Return what to do where there is not enough memory."""
+    from tripcloak.ground.memory import machine_memory
+
+    half = max(machine_memory() // 2 // 10**6, 200)
+    return (
+        f"out of memory, and nothing was released. Count trips in parts on disk (--engine parts --memory "
+        f"{half}MB, or less where others need memory too), or take coarser tiles, such as --hierarchy h3:8"
+    )
 
 
 def _run(arguments: Sequence[str]) -> int:

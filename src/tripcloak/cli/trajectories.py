@@ -30,6 +30,7 @@ from tripcloak.cli.screen import (
 from tripcloak.cli.trajectory_rows import as_markdown, as_tables
 from tripcloak.ground.errors import AuditFailedError, InputError
 from tripcloak.ground.masking import mask_small
+from tripcloak.ground.memory import fail_rather_than_be_killed
 from tripcloak.pages.presenting import presented
 from tripcloak.records.keywords import signing_key
 from tripcloak.trajectories.keywords import keywords, trajectory_method, trajectory_methods, trajectory_source
@@ -179,6 +180,7 @@ def anonymise(
         master=given["master"],
         **presented(given),
     )
+    fail_rather_than_be_killed()
     with progress_on_stderr() as progress:
         outcomes, recorded = _released(request, regions, ledger, given, progress)
         for outcome in outcomes:

@@ -103,7 +103,8 @@ def publish(
         public, private = staging / PUBLIC, staging / PRIVATE
         _write_public(public, matrix, release, facts, background)
         facts = write_manifest(public, facts)
-        _write_parquet(private / "groups.parquet", groups_batches(matrix, release))
+        # A row a flow of the input: nobody looks for some of them by the smallest and largest of a part.
+        _write_parquet(private / "groups.parquet", groups_batches(matrix, release), statistics=False)
         _write_parquet(private / "hierarchy.parquet", hierarchy_table(matrix))
         if zones is not None:
             zones.write(staging / KEPT_ZONES)
@@ -223,13 +224,14 @@ def _not_drawn(places: list[dict[str, Any]]) -> dict[str, str]:
     return {"Not on the map": f"{which}, which have no outline; they are in the tables"}
 
 
-def _write_parquet(path: Path, tables: pa.Table | Iterable[pa.Table]) -> None:
+def _write_parquet(path: Path, tables: pa.Table | Iterable[pa.Table], *, statistics: bool = True) -> None:
     from pyarrow import parquet
 
     parts = iter([tables] if hasattr(tables, "schema") else tables)
     first = next(parts)
     # Without Arrow's own schema the dictionary columns read back as plain text everywhere.
-    with parquet.ParquetWriter(path, first.schema, compression="zstd", store_schema=False) as writer:
+    how = {"compression": "zstd", "store_schema": False, "write_statistics": statistics}
+    with parquet.ParquetWriter(path, first.schema, **how) as writer:
         for part in chain([first], parts):
             writer.write_table(part)
         # Without the schema its metadata, which make GeoParquet of Parquet, are not stored by themselves.

@@ -66,6 +66,37 @@ def machine_memory() -> int:
     return there
 
 
+def fail_rather_than_be_killed() -> None:
+    """Have memory refused to this process that neither the machine nor its container has.
+
+    What is refused can be told in words; a system that runs out of memory ends processes without one. What
+    was only set aside by now, and not used, does not count. Systems that do not tell it are left alone.
+    """
+    import resource
+
+    # Sets a GB aside at once, and uses little of it.
+    import pyarrow as pa
+
+    pa.default_memory_pool()
+    try:
+        told = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
+        aside, used = (1024 * int(told[name].split()[0]) for name in ("VmData", "RssAnon"))
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        bound = aside - used + SET_ASIDE + int(MOST * machine_memory())
+        if most == resource.RLIM_INFINITY or bound < most:
+            resource.setrlimit(resource.RLIMIT_DATA, (bound, most))
+    except (OSError, KeyError, ValueError):
+        return
+
+
+MOST = 0.95
+"""The share of all memory that a process may have: it has code and files in it as well."""
+
+SET_ASIDE = 128 << 20
+"""Bytes that threads and compilers will set aside besides, and not use, less what code takes."""
+
+_STATUS = Path("/proc/self/status")
+
 _CONTAINER = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """Where a container says how much memory it may use: a number, or a word where that is not limited."""
 

@@ -183,6 +183,22 @@ def test_sums_of_runs_are_the_true_ones_rounded_down(kernel: Any, values: list[f
     assert kernel(np.array(values), np.array(starts)).tolist() == oracle.sum_runs(values, starts)
 
 
+@forms("sum_runs")
+@given(values=st.lists(st.floats(0, 1e300), min_size=1, max_size=20), data=st.data())
+def test_a_sum_of_a_run_does_not_depend_on_the_order(kernel: Any, values: list[float], data: Any) -> None:
+    other = data.draw(st.permutations(values))
+    sums = [kernel(np.array(some), np.zeros(1, np.int64)).tolist() for some in (values, other)]
+    assert sums[0] == sums[1] == kernel(np.array(sorted(values)), np.zeros(1, np.int64)).tolist()
+
+
+@forms("sort_keys")
+@given(found=st.lists(st.one_of(st.integers(0, 5), st.integers(0, 2**64 - 1)), max_size=60))
+def test_keys_are_sorted_and_equal_ones_stay_in_their_order(kernel: Any, found: list[int]) -> None:
+    bits = max(found, default=0).bit_length()
+    ordered, row = kernel(np.array(found, dtype=np.uint64), bits)
+    assert (ordered.tolist(), row.tolist()) == oracle.sort_keys(found)
+
+
 @forms("sum_groups")
 @given(values=weights, data=st.data())
 def test_sums_of_groups_are_the_true_ones_rounded_down(kernel: Any, values: list[float], data: Any) -> None:

@@ -307,6 +307,12 @@ def largest_in_runs(
     return [first for first, _ in found], [second for _, second in found]
 
 
+def sort_keys(keys: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the keys in ascending order, and the row of each; equal ones in their order."""
+    row = sorted(range(len(keys)), key=lambda i: keys[i])
+    return [keys[i] for i in row], row
+
+
 def sum_runs(values: Sequence[float], starts: Sequence[int]) -> list[float]:
     """Return the sum of every run, as large as a double can hold of it."""
     return [rounded_down(values[a:b]) for a, b in pairwise([*starts, len(values)])]

@@ -11,6 +11,7 @@ import numpy as np
 
 from tripcloak.engines.spool import Spool
 from tripcloak.flows.measures.comparison import ReleaseComparison
+from tripcloak.flows.measures.placing import GroupFinder
 from tripcloak.flows.model import ODMatrix, TripEnds
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
@@ -227,8 +228,9 @@ def _raw_ends(comparison: ReleaseComparison) -> Iterator[tuple[Floats, Floats | 
     matrix, release = comparison.matrix, comparison.release
     origins, destinations = GeodesicPlaces(release.origins), GeodesicPlaces(release.destinations)
     assert matrix.points is not None
+    finder = GroupFinder(matrix, release)
     for points in _pieces(matrix.points()):
-        group = _groups(comparison, points)
+        group = finder.of(points)
         kept = np.flatnonzero(group >= 0)
         group = group[kept]
         weights = _weights(comparison, points)
@@ -245,6 +247,7 @@ def _raw_ends(comparison: ReleaseComparison) -> Iterator[tuple[Floats, Floats | 
             ),
             picked,
         )
+    finder.check(matrix.points)
 
 
 def _pieces(chunks: Iterator[TripEnds]) -> Iterator[TripEnds]:
@@ -253,16 +256,6 @@ def _pieces(chunks: Iterator[TripEnds]) -> Iterator[TripEnds]:
         for start in range(0, len(points.origin), _PIECE):
             piece: list[Any] = [None if c is None else c[start : start + _PIECE] for c in points]
             yield TripEnds(*piece)
-
-
-def _groups(comparison: ReleaseComparison, points: TripEnds) -> Ints:
-    flow = comparison.matrix.find(points.origin, points.destination, points.slot)
-    if (flow < 0).any():
-        raise InputError(
-            "the raw points name a pair of tiles that the matrix does not have; "
-            "give the points of the same trips the matrix was made from"
-        )
-    return comparison.release.group_of_flow[flow]
 
 
 def _weights(comparison: ReleaseComparison, points: TripEnds) -> Floats | None:
@@ -328,7 +321,7 @@ def earth_movers_distance(a: Floats, share_a: Floats, b: Floats, share_b: Floats
 
 def _work_between(values: Floats, share_a: Floats, share_b: Floats) -> float:
     """Return the same of values that stand one behind the other."""
-    order = np.argsort(values, kind="stable")
+    order = _ascending(values)
     work, gap = 0.0, 0.0
     # Invariant: gap is what one distribution has before the piece and the other has not; pieces share an end.
     for start in range(0, len(order) - 1, _PIECE):
@@ -337,6 +330,15 @@ def _work_between(values: Floats, share_a: Floats, share_b: Floats) -> float:
         work += float((np.abs(gaps) * np.diff(values[piece])).sum())
         gap = float(gaps[-1])
     return work
+
+
+def _ascending(values: Floats) -> Ints:
+    """Return the rows of values in ascending order, equal ones as they stand."""
+    from tripcloak.flows.model._kernels import sort_keys
+
+    bits = (values + 0.0).view(np.uint64)
+    # The bits of floats that are not negative sort as the floats do.
+    return sort_keys(bits, 64)[1] if not (values < 0).any() else np.argsort(values, kind="stable")
 
 
 def _differences(rows: Ints, share_a: Floats, share_b: Floats) -> Floats:

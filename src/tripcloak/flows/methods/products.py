@@ -247,6 +247,9 @@ class Descent:
         codes = tuple(axis.codes for axis in self.axes[:-1])
         for zone, code in zip(fixed[::-1], codes[::-1], strict=True):
             flows = sort_flows(flows, zone, code, reach)
+        if len(codes) == 1:
+            # The next row divides these further: fewer, and those of a zone lie near one another already.
+            self.sorted = flows
         runs, trips, volumes = open_row(flows, fixed, codes, self.matrix.flows.trips, self.volumes)
         row = _Row(flows, self.rank[flows], trips, volumes, runs)
         if self.space.zone_loss is not None:

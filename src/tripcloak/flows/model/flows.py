@@ -239,7 +239,7 @@ def flows_from_trips(
     >>> flows.origin.tolist(), flows.trips.tolist(), flows.travellers.people.tolist()
     ([0, 1], [1, 2], [4, 4])
     """
-    from tripcloak.flows.model._kernels import sum_runs
+    from tripcloak.flows.model._kernels import sort_keys, sum_runs
 
     _check_rows((origin, destination, slot), person, weight, trips)
     bits = _bits(destination), _bits(slot)
@@ -255,16 +255,15 @@ def flows_from_trips(
         made = _repeats(key, person, trips)
     if person is not None and weights and weight is not None:
         stood_for = _weights(key, person, weight)
-    if weight is not None or trips is not None:
-        # Sorted by weight inside a pair: sums must depend neither on the order of the input's rows
-        # nor on how people are numbered.
-        order = np.lexsort((key,) if weight is None else (weight, key))
-        weight = None if weight is None else weight[order].astype(np.float64)
-        trips = None if trips is None else trips[order]
     if person is not None:
         # Shifted by one so that NOBODY becomes 0 and sorts first.
         key = (key << np.uint64(p_bits)) | (person.astype(np.int64) + 1).astype(np.uint64)
-    key.sort()
+    if weight is None and trips is None:
+        key.sort()
+    else:
+        key, order = sort_keys(key, _bits(origin) + sum(bits) + p_bits)
+        weight = None if weight is None else weight[order].astype(np.float64, copy=False)
+        trips = None if trips is None else trips[order]
     pair = key >> np.uint64(p_bits)
     starts = (
         np.flatnonzero(np.concatenate(([True], pair[1:] != pair[:-1]))) if len(key) else np.zeros(0, np.int64)
