@@ -17,9 +17,6 @@ from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import Promise
 
-ONE_IN = 16
-"""Of so many origin zones one is looked at before all are."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class ODkAnon(FlowMethod):
@@ -191,27 +188,14 @@ class _SafeAfter(NamedTuple):
 
     def check(self, step: int) -> bool:
         """Return whether every cell is safe after this many merges."""
-        cuts = self.origins.zones_after(step), self.destinations.zones_after(step)
-        # Where each cell is judged by itself, a few tell of most steps that not all are safe.
-        some = cuts[0] % ONE_IN == 0
-        if self.promise.plain and some.any() and not self._all_safe(cuts, self.kept & some[self._origin]):
-            return False
-        return self._all_safe(cuts, self.kept)
-
-    def _all_safe(self, cuts: tuple[Ints, Ints], kept: Bools) -> bool:
-        """Return whether every cell is safe in which there is anything that is kept."""
         groups = group_flows(
             self.matrix,
-            cuts[0][self._origin],
-            cuts[1][self.matrix.flows.destination],
-            keep=kept,
+            self.origins.zones_after(step)[self.matrix.flows.origin],
+            self.destinations.zones_after(step)[self.matrix.flows.destination],
+            keep=self.kept,
             at_most=most_groups(self.matrix, self.promise),
         )
         return groups is not None and bool(self.promise.safe(groups).all())
-
-    @property
-    def _origin(self) -> Ints:
-        return self.matrix.flows.origin
 
 
 def most_groups(matrix: ODMatrix, promise: Promise) -> int:
