@@ -23,7 +23,7 @@ ARRAY_BYTES = 200
 """Bytes a trip that arrays in memory take at their peak, measured on 10 million with ids and weights."""
 PART_BYTES = 90
 """Bytes a trip that rows in codes and parts of flows take on disk together."""
-FLOW_BYTES, FEWEST = 400, 1 << 18
+FLOW_BYTES, FEWEST = 1000, 1 << 18
 """Bytes of memory for every flow that is worked on at a time, far more than it takes; fewest such flows."""
 ROWS, FLOWS = "rows", "rows/flows"
 """Stages of a run. The flows lie in the rows that they were counted from, and go with them."""
