@@ -250,7 +250,7 @@ def test_pieces_are_somebodys_before_samples_are_looked_for_in_them() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "shape_faults", lambda release: None)
         patch.setattr(memory, "_strays", lambda *told: 0)
-        for pieces in (None, np.array([0])):
+        for pieces in (None, np.array([0]), np.array([0, 1]), np.array([-1, 0])):
             release.pieces = pieces
             assert "is nobody's" in str(memory.own_samples_held(case))
         release.pieces = np.array([0, 0])
