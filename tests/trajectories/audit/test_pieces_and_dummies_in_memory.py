@@ -250,11 +250,42 @@ def test_pieces_are_somebodys_before_samples_are_looked_for_in_them() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "shape_faults", lambda release: None)
         patch.setattr(memory, "_strays", lambda *told: 0)
-        for pieces in (None, np.array([0]), np.array([0, 1]), np.array([-1, 0])):
+        for pieces in (None, np.array([0])):
             release.pieces = pieces
             assert "is nobody's" in str(memory.own_samples_held(case))
         release.pieces = np.array([0, 0])
         assert memory.own_samples_held(case) is None
+
+
+@pytest.mark.parametrize(
+    ("pieces", "first", "fault"),
+    [
+        ([0, 1, 0], [0, 1], None),
+        ([0, 1, 1], [0, 1], None),
+        ([0, 2, 0], [0, -1], "is nobody's"),
+        ([0, -1, 0], [0, -1], "is nobody's"),
+        ([0, 1], [0, 1], "is nobody's"),
+        (None, [0, 1], "is nobody's"),
+        ([1, 1, 0], [0, 1], "first piece is another"),
+        ([0, 1, 0], [2, 1], "first piece is another"),
+    ],
+    ids=str,
+)
+def test_every_piece_is_somebodys_and_the_first_is_the_first(
+    pieces: list[int] | None, first: list[int], fault: str | None
+) -> None:
+    spans = spans_of([(0, 1, 0)], [(1, 2, 0)], [(2, 3, 0)])
+    release = SimpleNamespace(
+        released_of=np.array(first),
+        n_released=3,
+        pieces=None if pieces is None else np.array(pieces),
+        offsets=spans.offsets,
+        boxes=SimpleNamespace(t0=spans.t0),
+    )
+    promise = SimpleNamespace(made_up=False, parted=True)
+    case: Any = SimpleNamespace(promise=promise, trajectories=SimpleNamespace(n_users=2), release=release)
+    found = memory.everybody_accounted(case)
+    assert found is None if fault is None else fault in str(found)
 
 
 def test_dummies_stand_beside_people_who_are_released_and_go_no_faster() -> None:
