@@ -14,7 +14,18 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import attackers, cases, contest, drawing, peers, rivals, several, totals, trajectories
+from benchmarks import (
+    attackers,
+    cases,
+    contest,
+    drawing,
+    peers,
+    rivals,
+    several,
+    survey,
+    totals,
+    trajectories,
+)
 from benchmarks.lines import Line, Skipped
 
 Case = Callable[[Path], Iterable[Line | Skipped]]
@@ -60,6 +71,7 @@ def _cases(*, quick: bool, data: Path | None) -> dict[str, Case]:
         "attacks": attackers.attackers,
         "contest": contest.contest,
         "trajectories": lambda folder: trajectories.trajectories(folder, sizes, data),
+        "survey": lambda folder: survey.survey(folder, {2_000: survey.MOST} if quick else survey.SIZES),
         "totals": totals.totals,
         "several": lambda folder: several.several(folder, many, larger),
         "measuring": cases.measuring,

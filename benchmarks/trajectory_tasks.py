@@ -7,12 +7,13 @@ import math
 import resource
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from tripcloak.ground.arrays import Ints
-from tripcloak.ground.errors import TripcloakError
+from tripcloak.ground.errors import ImpossibleRequestError, TripcloakError
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.measures import measure_trajectories
 from tripcloak.trajectories.methods.kmerge import pair_costs
@@ -56,7 +57,7 @@ def pairs(path: str, choice: str, number: str) -> dict[str, float]:
 def solve(path: str, method: str, options: str) -> dict[str, Any]:
     """Return what a method costs, reading apart, kernels already compiled; the most memory is of both."""
     chosen = _chosen(method, options)
-    _chosen(method, json.dumps({"k": chosen.k})).anonymise(_small())
+    _warm_up(chosen)
     trajectories, reading_s = _timed_reading(path)
     cpu, started = time.process_time(), time.perf_counter()
     release = chosen.anonymise(trajectories)
@@ -67,8 +68,16 @@ def solve(path: str, method: str, options: str) -> dict[str, Any]:
         "users": trajectories.n_users,
         "samples": trajectories.n_samples,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "released": release.n_released,
         "facts": dict(release.facts),
     }
+
+
+def _warm_up(chosen: TrajectoryMethod) -> None:
+    """Compile the kernels of a method; a few people may be too few for it."""
+    of_k = {} if chosen.hidden_among is None else {"k": chosen.hidden_among}
+    with suppress(ImpossibleRequestError):
+        type(chosen)(**of_k).anonymise(_small())
 
 
 def quality(path: str, method: str, options: str) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks import trajectories, trajectory_quality
+from benchmarks import survey, trajectories, trajectory_quality
 from benchmarks.lines import Line, Skipped
 from benchmarks.measuring import Cost
 from benchmarks.trajectory_tasks import TASKS
+from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS
 
 TINY = trajectories.Sizes(pairs=300, paired_users=40, users=60, growing=(40, 60), compared_users=40)
 
@@ -24,7 +25,7 @@ def in_here(name: str, *arguments: str) -> Cost:
 
 @pytest.fixture
 def tasks_in_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (trajectories, trajectory_quality):
+    for module in (survey, trajectories, trajectory_quality):
         monkeypatch.setattr(module, "trajectory_task", in_here)
 
 
@@ -48,6 +49,19 @@ def test_every_line_is_measured_in_small(tmp_path: Path) -> None:
     assert all("; safe, " in remark for remark in safe)
     skipped = [line.reason for line in lines if isinstance(line, Skipped) and "quality on" in line.what]
     assert skipped == ["no folder named with --data"] * 2
+
+
+@pytest.mark.usefixtures("tasks_in_here")
+def test_the_survey_s_methods_are_measured_against_their_limits(tmp_path: Path) -> None:
+    some = [("dummies", {}), ("dptd", {"epsilon": 1e6}), ("grid", {"k": 2, "withheld": 0.9})]
+    lines = list(survey.survey(tmp_path, {40: 1e9, 60: 1e-9}, some))
+    assert [line.ok for line in lines] == [True, False] * 3
+    assert lines[0].what == "dummies, 40 people, as it comes"
+    assert lines[5].what == "grid, 60 people, k 2, withheld 0.9"
+    assert survey.SIZES == {10_000: 60.0, 100_000: 720.0}
+    assert {name for name, _ in survey.METHODS} | {"k-scale", "glove", "w4m", "nwa"} == set(
+        TRAJECTORY_METHODS
+    )
 
 
 def told(space: float, time: float, created: float = 0.0) -> dict[str, Any]:
