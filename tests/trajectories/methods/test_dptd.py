@@ -10,8 +10,12 @@ import pytest
 from tripcloak.flows.methods.noise.composing import Spending, composed
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.ground.noise import OpenDPNoise
+from tripcloak.ground.progress import silent
+from tripcloak.ledger.account import Account, Cap
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.methods.noise.dptd import DPTD
+from tripcloak.trajectories.methods.noise.noisy import Drawing
 from tripcloak.trajectories.model import Grid, Trajectories
 from worlds.noise_sources import Recorded
 
@@ -80,6 +84,28 @@ def test_another_visit_changes_no_part_by_more_than_was_planned(unit: str) -> No
         pairs = zip(exact_numbers(made, unit), exact_numbers(other, unit), strict=True)
         apart = [int(np.abs(one - two).sum()) for one, two in pairs]
         assert all(found <= most for found, most in zip(apart, changes, strict=True))
+
+
+@pytest.mark.parametrize("variant", ["private", "published"])
+def test_every_part_is_drawn_with_its_own_noise_which_is_discrete_laplace(variant: str) -> None:
+    source, made = Everything(), people()
+    method = DPTD(epsilon=6.0, variant=variant, **FEW)  # type: ignore[arg-type]
+    method.anonymise(made, noise=source)
+    parts = method.planned(made)
+    asked = [(one["scale"], one["sensitivity"], one["epsilon"]) for one in source.asked]
+    assert asked == [(part.scale, part.changes, part.epsilon) for part in parts]
+    drawn = Drawing(parts[-1:], OpenDPNoise(), silent).noisy(np.zeros(10_000, np.int64))
+    ratio, values = np.exp(-1 / parts[-1].scale), np.arange(-3, 4)
+    expected = (1 - ratio) / (1 + ratio) * ratio ** np.abs(values) * len(drawn)
+    found = np.array([(drawn == value).sum() for value in values])
+    assert (np.abs(found - expected) < 5 * np.sqrt(expected)).all()
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_budgets_add_up_in_the_account_of_noise(unit: str) -> None:
+    method = DPTD(epsilon=0.7, unit=unit)
+    spent = Spending.of(replace(method.promise, parts=method.planned(people())))
+    assert Account(Cap(10.0), (), ((spent, spent),)).epsilon == pytest.approx(1.4)
 
 
 @pytest.mark.parametrize("unit", UNITS)
