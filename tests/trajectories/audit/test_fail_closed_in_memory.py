@@ -218,7 +218,7 @@ def test_what_cannot_be_written_anew_is_broken(tmp_path: Path) -> None:
 
 def test_a_table_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     case: Any = SimpleNamespace(public=lambda name: tmp_path / name)
-    with pytest.raises(BrokenPart, match="^release/samples.parquet is missing$"):
+    with pytest.raises(BrokenPart, match=r"^release/samples\.parquet is missing$"):
         TrajectoryEvidence._require(case, "samples.parquet")
     (tmp_path / "samples.parquet").touch()
     TrajectoryEvidence._require(case, "samples.parquet")
