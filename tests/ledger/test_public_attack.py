@@ -71,13 +71,18 @@ def told(home: Path, seed: int, case: tuple[Asked, ...], *, ledger: bool) -> Pub
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("case", CASES)
 def test_releases_of_one_ledger_prove_nothing(tmp_path: Path, case: str, seed: int) -> None:
-    assert told(tmp_path, seed, CASES[case], ledger=True).facts() == []
+    attack = told(tmp_path, seed, CASES[case], ledger=True)
+    assert attack.facts() == []
+    assert attack.proven_set() is None
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", LEAKING)
 def test_without_a_ledger_they_do(tmp_path: Path, case: str) -> None:
-    assert told(tmp_path, 1, CASES[case], ledger=False).facts()
+    attack = told(tmp_path, 1, CASES[case], ledger=False)
+    assert attack.facts()
+    assert (found := attack.proven_set())
+    assert 0 < sum(map(len, found)) < attack.k
 
 
 @pytest.mark.parametrize("more", [{}, ROUND, {"method": "productcut"}], ids=["exact", "rounded", "by pair"])

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import h3
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import lil_array
 
 Trip = dict[str, str]
@@ -26,6 +26,10 @@ Sum = dict[int, int]
 
 EVERYWHERE = "all"
 CLOSE = 1e-6
+SURELY = 0.02
+"""What a proof is above nothing, and below k, at least."""
+FACTOR = 8
+"""How often a number is taken at most."""
 
 
 class Cell(NamedTuple):
@@ -157,6 +161,39 @@ class PublicAttack:
         """Return everything that is proven about at least one trip and about few people."""
         self._programme = _Programme(self.rows, self.n)
         return [*self._of_trips(), *self._of_totals()]
+
+    def proven_set(self) -> list[list[Trip]] | None:
+        """Return any set of trips that is proven to hold one, and fewer than k; None where there is none.
+
+        One integer programme looks for the set and for both proofs at once: sums of what is told that are no
+        more than the set's own and above nothing, and others that are no less and below k.
+        """
+        atoms, rows = len(self.keys), [row for row in self.rows if row[0]]
+        told = np.zeros((len(rows), self.n))
+        for at, (form, _, _) in enumerate(rows):
+            told[at, list(form)] = list(form.values())
+        least, most = (np.array([row[end] for row in rows], dtype=float) for end in (1, 2))
+        above, below = np.flatnonzero(np.isfinite(least)), np.flatnonzero(np.isfinite(most))
+        proof = np.vstack([told[above], -told[below]]).T
+        bound = np.append(least[above], -most[below])
+        n, none = proof.shape[1], np.zeros_like(proof)
+        own = np.vstack([np.eye(atoms), np.zeros((self.n - atoms, atoms))])
+        rest = np.zeros(atoms)
+        found = milp(
+            np.zeros(2 * n + atoms),
+            constraints=[
+                LinearConstraint(np.hstack([proof, none, -own]), -np.inf, 0),
+                LinearConstraint(np.hstack([none, -proof, -own]), 0, np.inf),
+                LinearConstraint(np.concatenate([bound, 0 * bound, rest]), SURELY, np.inf),
+                LinearConstraint(np.concatenate([0 * bound, -bound, rest]), -np.inf, self.k - SURELY),
+            ],
+            bounds=Bounds(0, np.append(np.full(2 * n, FACTOR), np.ones(atoms))),
+            integrality=np.append(np.zeros(2 * n), np.ones(atoms)),
+        )
+        assert found.status in (0, 2), found.message
+        if found.x is None:
+            return None
+        return [self.members[at] for at in np.flatnonzero(found.x[2 * n :] > 0.5)]
 
     def _of_trips(self) -> Iterable[Proven]:
         """Yield what is proven of sets of trips: atoms, and what one cell holds and other releases do not."""
