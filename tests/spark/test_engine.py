@@ -16,11 +16,14 @@ from pyarrow import parquet
 
 from tripcloak.engines.spark import spark_cluster
 from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
+from tripcloak.flows.audit import audit_matrix
+from tripcloak.flows.audit.matrix.case import MatrixCase
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.methods.products import SafeProducts
 from tripcloak.flows.methods.tree_method import Clock
 from tripcloak.flows.model import ODMatrix
 from tripcloak.flows.reading.cluster import dealing, reading
+from tripcloak.flows.reading.cluster.parting import EndsOnCluster
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.ground.errors import EmptyInputError, InputError
 from tripcloak.ground.progress import silent
@@ -81,10 +84,41 @@ def both(source: TripSource, zoning: Zoning = H8, **how: Any) -> tuple[MatrixRea
     return tuple(read_matrix(source, zoning, engine=engine, **wanted) for engine in ("arrays", "spark"))  # type: ignore[return-value]
 
 
-def test_spark_makes_the_same_release(spark: Any, parted: TripSource, tmp_path: Path) -> None:
+def refuse_to_pass_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let neither raw ends of trips nor who is in which group be looked at one by one by the driver."""
+
+    def refused(self: Any) -> Any:
+        raise AssertionError("this passes by the driver")
+
+    monkeypatch.setattr(EndsOnCluster, "__call__", refused)
+    monkeypatch.setattr(MatrixCase, "presence", refused)
+
+
+def test_the_audit_recounts_people_on_the_cluster(
+    spark: Any, parted: TripSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_to_pass_by(monkeypatch)
+    with spark_cluster(None) as cluster:
+        matrix = read_matrix(parted, H8, engine="spark", cluster=cluster, repeats=True).trips.matrix
+        release = METHODS["twincut"](promise=KAnonymity(k=5)).anonymise(matrix)
+        assert audit_matrix(matrix, release).safe
+        one_more = np.arange(release.n_groups) == 0
+        wrong = audit_matrix(matrix, replace(release, travellers=release.travellers + one_more))
+        # The flows of two groups as one: who is in both is counted once, the sum of both is wrong.
+        joined = np.where(release.group_of_flow == 1, 0, release.group_of_flow)
+        lost = audit_matrix(matrix, replace(release, group_of_flow=joined))
+    assert {one.rule for one in wrong.findings if not one.ok} == {"flows-match-recount"}
+    assert not lost.safe
+
+
+def test_spark_makes_the_same_release(
+    spark: Any, parted: TripSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made, measures = {}, {}
     for engine in ("arrays", "parts", "spark"):
         out = tmp_path / engine
+        if engine == "spark":
+            refuse_to_pass_by(monkeypatch)
         anonymise(
             AnonymisationRequest(
                 source=parted,

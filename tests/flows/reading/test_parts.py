@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripcloak.flows.model import flows_from_trips
+from tripcloak.flows.model import Flows, TripEnds, flows_from_trips
 from tripcloak.flows.reading.cluster.counting import FlowsPart, _weight_runs
 from tripcloak.flows.reading.cluster.dealing import Parts
 from tripcloak.flows.reading.cluster.merging import ascending_people, joined_flows
+from tripcloak.flows.reading.cluster.parting import RowsOfRange, _flow_of
 from tripcloak.flows.reading.cluster.seen import SAMPLED, Seen
 
 
@@ -95,3 +98,22 @@ def test_what_tasks_saw_is_joined_whatever_the_order() -> None:
         assert len(joined.people[3]) == len(joined.origins) == SAMPLED
         assert joined.step == 4
         assert abs(len(joined.pairs) - joined.rows / joined.step) <= 2
+
+
+def test_trips_find_their_flow_in_a_part_with_and_without_slots() -> None:
+    flows = Flows(np.array([0, 0, 2]), np.array([1, 1, 0]), np.array([1, 1, 1]), slot=np.array([3, 7, 3]))
+    nowhere = np.zeros(4)
+    ends = np.array([2, 0, 0, 0]), np.array([0, 1, 1, 1]), nowhere, nowhere, nowhere, nowhere, None
+    slots = np.array([3, 7, 3, 7])
+    assert _flow_of(flows, TripEnds(*ends, slots)).tolist() == [2, 1, 0, 1]
+    without = replace(flows.only(np.array([0, 2])), slot=None)
+    assert _flow_of(without, TripEnds(*ends, None)).tolist() == [1, 0, 0, 0]
+
+
+def test_rows_of_a_range_that_several_parts_hold_go_by_slot() -> None:
+    flows = Flows(np.array([4, 4]), np.array([4, 4]), np.array([1, 1]), slot=np.array([2, 9]))
+    assert RowsOfRange(10, np.array([2, 5, 9])).rows(flows).tolist() == [10, 12]
+    assert RowsOfRange(10, None).rows(flows).tolist() == [10, 11]
+    assert RowsOfRange(10, np.zeros(1, np.int32)).rows(
+        replace(flows.only(np.array([0])), slot=None)
+    ).tolist() == [10]

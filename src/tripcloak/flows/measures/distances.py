@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from tripcloak.engines.spool import Spool
 from tripcloak.flows.measures.comparison import ReleaseComparison
 from tripcloak.flows.measures.placing import GroupFinder
-from tripcloak.flows.model import ODMatrix, TripEnds
+from tripcloak.flows.model import EndsElsewhere, ODMatrix, TripEnds
 from tripcloak.flows.release import Release
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
@@ -24,6 +26,36 @@ _ONE_EACH = np.zeros(0)
 _WEIGHTED = {"bits": np.uint32, "weight": np.float64}
 HELD = 64 << 20
 """Bytes of numbers that wait for a median in memory."""
+
+
+class Figures(NamedTuple):
+    """How many numbers there are by weight, their mean, and the squares of how far they are from it."""
+
+    weight: float = 0.0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    @classmethod
+    def of(cls, values: Floats, weights: Floats | None) -> Figures:
+        """Return the figures of numbers, each with a weight; 1 by default."""
+        here = float(len(values) if weights is None else weights.sum())
+        if here == 0:
+            return cls()
+        mean = _weighted_sum(values, weights) / here
+        return cls(here, mean, _weighted_sum(np.square(values - mean), weights))
+
+    def join(self, other: Figures) -> Figures:
+        """Return the figures of both."""
+        if not self.weight or not other.weight:
+            return self if self.weight else other
+        step, both = other.mean - self.mean, self.weight + other.weight
+        squares = self.squares + (other.squares + step * step * self.weight * other.weight / both)
+        return Figures(both, self.mean + step * other.weight / both, squares)
+
+    @property
+    def deviation(self) -> float:
+        """Return the standard deviation of the numbers themselves (not of a larger whole)."""
+        return math.sqrt(self.squares / self.weight)
 
 
 @dataclass(eq=False)
@@ -42,60 +74,74 @@ class WeightedSpread:
     (3.75, 4.0, 2.278)
     """
 
-    weight: float = 0.0
-    mean: float = 0.0
-    _squares: float = 0.0
+    figures: Figures = Figures()
     _even: Spool = field(default_factory=lambda: Spool({"bits": np.uint32}, memory=HELD))
     _weighted: Spool = field(default_factory=lambda: Spool(_WEIGHTED, memory=HELD))
 
     def add(self, values: Floats, weights: Floats | None = None) -> None:
         """Take in numbers, each with a weight; 1 by default."""
-        here = float(len(values) if weights is None else weights.sum())
-        if here == 0:
+        here = Figures.of(values, weights)
+        if here.weight == 0:
             return
-        mean = _weighted_sum(values, weights) / here
-        squares = _weighted_sum(np.square(values - mean), weights)
-        step, both = mean - self.mean, self.weight + here
-        self._squares += squares + step * step * self.weight * here / both
-        self.mean += step * here / both
-        self.weight = both
-        bits = values.astype(np.float32).view(np.uint32)
+        self.figures = self.figures.join(here)
+        bits = _bits(values)
         if weights is None:
             self._even.append(bits=bits)
         else:
             self._weighted.append(bits=bits, weight=weights)
 
     @property
+    def weight(self) -> float:
+        """Return how many numbers there are, by weight."""
+        return self.figures.weight
+
+    @property
+    def mean(self) -> float:
+        """Return their mean."""
+        return self.figures.mean
+
+    @property
     def deviation(self) -> float:
         """Return the standard deviation of the numbers themselves (not of a larger whole)."""
-        return math.sqrt(self._squares / self.weight)
+        return self.figures.deviation
 
     def median(self) -> float:
         """Return the weighted median: the middle one, or the mean of both where the weights split evenly."""
-        upper = self._weigh(prefix=-1)
-        total = upper.sum()
-        low = self._select(upper, total / 2, beyond=False)
-        high = self._select(upper, total / 2, beyond=True)
-        return (low + high) / 2
-
-    def _select(self, upper: Floats, target: float, *, beyond: bool) -> float:
-        """Return the first number at which the weight up to it reaches the target, or goes beyond it.
-
-        The bits of non-negative floats sort as the floats do, so two digits of 16 bits find it exactly.
-        """
-        prefix, before = _digit(upper, target, beyond)
-        lower, _ = _digit(self._weigh(prefix), target - before, beyond)
-        return float(np.uint32(prefix << 16 | lower).view(np.float32))
+        return _median(self._weigh)
 
     def _weigh(self, prefix: int) -> Floats:
-        from tripcloak.flows.measures._kernels import weigh_digits
-
         out = np.zeros(_DIGITS)
         for (bits,) in self._even.chunks("bits"):
-            weigh_digits(bits, _ONE_EACH, prefix, out)
+            _weigh_into(out, bits, None, prefix)
         for bits, weights in self._weighted.chunks("bits", "weight"):
-            weigh_digits(bits, weights, prefix, out)
+            _weigh_into(out, bits, weights, prefix)
         return out
+
+
+def _bits(values: Floats) -> Ints:
+    """Return numbers in single precision by their bits, which sort as non-negative ones do."""
+    return values.astype(np.float32).view(np.uint32)
+
+
+def _weigh_into(out: Floats, bits: Ints, weights: Floats | None, prefix: int) -> None:
+    """Add the weight of every digit of 16 bits: the first one (prefix -1), or that which follows one."""
+    from tripcloak.flows.measures._kernels import weigh_digits
+
+    weigh_digits(bits, _ONE_EACH if weights is None else weights, prefix, out)
+
+
+def _median(weigh: Callable[[int], Floats]) -> float:
+    """Return the weighted median of numbers, given how the weight of their digits is found."""
+    upper = weigh(-1)
+    total, found, lower = upper.sum(), [], {}
+    for beyond in (False, True):
+        # The bits of non-negative floats sort as the floats do, so two digits of 16 bits find it exactly.
+        prefix, before = _digit(upper, total / 2, beyond)
+        if prefix not in lower:
+            lower[prefix] = weigh(prefix)
+        digit, _ = _digit(lower[prefix], total / 2 - before, beyond)
+        found.append(float(np.uint32(prefix << 16 | digit).view(np.float32)))
+    return (found[0] + found[1]) / 2
 
 
 def _weighted_sum(values: Floats, weights: Floats | None) -> float:
@@ -199,8 +245,11 @@ def displacement(matrix: ODMatrix, release: Release, *, volume: Volume | None = 
 
 def displacement_of(comparison: ReleaseComparison) -> Displacement | None:
     """Return GDM of a comparison."""
+    points = comparison.matrix.points
+    if isinstance(points, EndsElsewhere):
+        return _displacement_there(comparison, points)
     spread = WeightedSpread()
-    ends = _centres(comparison) if comparison.matrix.points is None else _raw_ends(comparison)
+    ends = _centres(comparison) if points is None else _raw_ends(comparison)
     for metres, weights in ends:
         if np.isnan(metres).any():
             return None
@@ -208,6 +257,19 @@ def displacement_of(comparison: ReleaseComparison) -> Displacement | None:
     if spread.weight == 0:
         return None
     return Displacement(mean=spread.mean, median=spread.median(), std=spread.deviation)
+
+
+def _displacement_there(comparison: ReleaseComparison, points: EndsElsewhere) -> Displacement | None:
+    """Return GDM of trips whose raw ends other machines keep; what comes here is figures."""
+    there = points.worked_on(comparison.release.group_of_flow, _MetresThere(_Metres.of(comparison)))
+    try:
+        found: Figures = there.joined(attrgetter("figures"), Figures.join)
+        if found.weight == 0 or math.isnan(found.mean):
+            return None
+        median = _median(lambda prefix: there.joined(partial(_digits_of, prefix), np.add))
+        return Displacement(mean=found.mean, median=median, std=found.deviation)
+    finally:
+        there.let_go()
 
 
 def _centres(comparison: ReleaseComparison) -> Iterator[tuple[Floats, Floats]]:
@@ -225,29 +287,66 @@ def _centres(comparison: ReleaseComparison) -> Iterator[tuple[Floats, Floats]]:
 
 def _raw_ends(comparison: ReleaseComparison) -> Iterator[tuple[Floats, Floats | None]]:
     """Yield the metres from the raw ends of kept trips, and the trips' weights; chunk by chunk."""
-    matrix, release = comparison.matrix, comparison.release
-    origins, destinations = GeodesicPlaces(release.origins), GeodesicPlaces(release.destinations)
+    metres, matrix = _Metres.of(comparison), comparison.matrix
     assert matrix.points is not None
-    finder = GroupFinder(matrix, release)
+    finder = GroupFinder(matrix, comparison.release)
     for points in _pieces(matrix.points()):
-        group = finder.of(points)
-        kept = np.flatnonzero(group >= 0)
-        group = group[kept]
-        weights = _weights(comparison, points)
-        picked = None if weights is None else weights[kept]
-        yield (
-            origins.metres_from(
-                points.origin_lat[kept], points.origin_lon[kept], release.group_origin[group]
-            ),
-            picked,
-        )
-        yield (
-            destinations.metres_from(
-                points.destination_lat[kept], points.destination_lon[kept], release.group_destination[group]
-            ),
-            picked,
-        )
+        yield from metres(points, finder.of(points))
     finder.check(matrix.points)
+
+
+@dataclass(frozen=True, eq=False)
+class _Metres:
+    """Measures from raw ends of trips to the zones that they are released in, end by end."""
+
+    places: tuple[GeodesicPlaces, GeodesicPlaces]
+    zones: tuple[Ints, Ints]
+    weighted: bool
+
+    @classmethod
+    def of(cls, comparison: ReleaseComparison) -> _Metres:
+        release = comparison.release
+        places = GeodesicPlaces(release.origins), GeodesicPlaces(release.destinations)
+        zones = release.group_origin, release.group_destination
+        return cls(places, zones, comparison.volume != "trips")
+
+    def __call__(self, points: TripEnds, group: Ints) -> Iterator[tuple[Floats, Floats | None]]:
+        """Yield the metres of kept trips, and their weights."""
+        if self.weighted and points.weight is None:
+            raise InputError(
+                "the raw points carry no weight, so they have no population; measure them on trips"
+            )
+        kept = np.flatnonzero(group >= 0)
+        weights = points.weight[kept] if self.weighted and points.weight is not None else None
+        ends = (points.origin_lat, points.origin_lon), (points.destination_lat, points.destination_lon)
+        for (lat, lon), places, zones in zip(ends, self.places, self.zones, strict=True):
+            yield places.metres_from(lat[kept], lon[kept], zones[group[kept]]), weights
+
+
+class _MetresOfPiece(NamedTuple):
+    """What is kept of metres where they were measured: their figures, and the numbers for the median."""
+
+    figures: Figures
+    bits: Ints
+    weights: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class _MetresThere:
+    """Measures where the ends are."""
+
+    metres: _Metres
+
+    def __call__(self, points: TripEnds, group: Ints) -> Iterator[_MetresOfPiece]:
+        for metres, weights in self.metres(points, group):
+            yield _MetresOfPiece(Figures.of(metres, weights), _bits(metres), weights)
+
+
+def _digits_of(prefix: int, piece: _MetresOfPiece) -> Floats:
+    """Return the weights of the digits of what was measured."""
+    out = np.zeros(_DIGITS)
+    _weigh_into(out, piece.bits, piece.weights, prefix)
+    return out
 
 
 def _pieces(chunks: Iterator[TripEnds]) -> Iterator[TripEnds]:
@@ -256,14 +355,6 @@ def _pieces(chunks: Iterator[TripEnds]) -> Iterator[TripEnds]:
         for start in range(0, len(points.origin), _PIECE):
             piece: list[Any] = [None if c is None else c[start : start + _PIECE] for c in points]
             yield TripEnds(*piece)
-
-
-def _weights(comparison: ReleaseComparison, points: TripEnds) -> Floats | None:
-    if comparison.volume == "trips":
-        return None
-    if points.weight is None:
-        raise InputError("the raw points carry no weight, so they have no population; measure them on trips")
-    return points.weight
 
 
 def trip_length_distance(matrix: ODMatrix, release: Release, *, volume: Volume | None = None) -> float | None:

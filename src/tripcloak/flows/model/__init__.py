@@ -24,11 +24,13 @@ from tripcloak.flows.model.matrix import (
     by_slot,
     count_places,
 )
-from tripcloak.flows.model.parting import FlowParts, FlowsInBlocks
+from tripcloak.flows.model.parting import Elsewhere, EndsElsewhere, FlowParts, FlowsInBlocks, PeopleElsewhere
 from tripcloak.flows.model.records import KeyedRecords
 
 __all__ = [
     "NOBODY",
+    "Elsewhere",
+    "EndsElsewhere",
     "FlowParts",
     "Flows",
     "FlowsInBlocks",
@@ -37,6 +39,7 @@ __all__ = [
     "KeyedRecords",
     "Numbering",
     "ODMatrix",
+    "PeopleElsewhere",
     "PlaceCounts",
     "Represented",
     "Runs",

@@ -1,10 +1,10 @@
-"""Flows that are worked on part by part: in blocks on one machine, or where a cluster keeps them."""
+"""Flows and ends of trips that are worked on part by part: on one machine, or where a cluster keeps them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +39,49 @@ class FlowParts(Protocol):
 
         A flow may come in several pieces, none of which has a traveller of another; people who are the same
         have the same number in all pieces.
+        """
+
+
+class Elsewhere(Protocol):
+    """Things that were made on other machines and wait there."""
+
+    def joined(self, of: Callable[[Any], Any], join: Callable[[Any, Any], Any]) -> Any:
+        """Return what all things say of themselves, joined two by two on the way."""
+
+    def let_go(self) -> None:
+        """Forget them."""
+
+
+@runtime_checkable
+class PeopleElsewhere(Protocol):
+    """Flows whose travellers other machines can count; what counts them is sent there."""
+
+    def people_by_number(self, numbers: Ints, count: Callable[[Ints, Ints], T]) -> Iterator[T]:
+        """Yield what is counted of flows, all those of one number together.
+
+        Parameters
+        ----------
+        numbers
+            A number of every flow; flows below 0 are left out.
+        count
+            Is given numbers, and beside each somebody who is in a flow of it, once or more; people who are
+            the same are the same number.
+        """
+
+
+@runtime_checkable
+class EndsElsewhere(Protocol):
+    """Raw ends of trips that other machines keep; what works on them is sent there."""
+
+    def worked_on(self, numbers: Ints, work: Callable[[Any, Ints], Iterator[Any]]) -> Elsewhere:
+        """Return what comes of the ends of all trips, piece by piece.
+
+        Parameters
+        ----------
+        numbers
+            A number of every flow.
+        work
+            Is given ends of trips (:class:`TripEnds`), and the number of each one's flow.
         """
 
 

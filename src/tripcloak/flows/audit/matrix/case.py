@@ -11,9 +11,9 @@ import numpy as np
 
 from tripcloak.flows.audit.grids import grid_of
 from tripcloak.flows.audit.promise import StatedParts, read_stated
-from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.model import ODMatrix, PeopleElsewhere
 from tripcloak.flows.release import Release
-from tripcloak.ground.arrays import Floats
+from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.rulebook import BrokenPart, Rulebook
 from tripcloak.hierarchy import BoxZones
 
@@ -140,6 +140,14 @@ class MatrixCase:
         )
 
     def _count_people(self) -> None:
+        elsewhere = self.matrix.parts
+        if isinstance(elsewhere, PeopleElsewhere):
+            groups = self.release.group_of_flow
+            for number, travellers in elsewhere.people_by_number(groups, different_people):
+                self.con.register("counted", _table(number=number, travellers=travellers))
+                self.con.execute("insert into people select number, travellers from counted")
+                self.con.unregister("counted")
+            return
         for turn, passes in self.passes():
             self.con.register("presence", self.presence())
             self.con.execute(
@@ -191,6 +199,26 @@ class MatrixCase:
                 yield pa.record_batch(arrays, schema=schema)
 
         return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _table(**columns: Any) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table(columns)
+
+
+def different_people(number: Ints, person: Ints) -> tuple[Ints, Ints]:
+    """Return each number once, and how many different people stand beside it; runs where they are.
+
+    >>> different_people(np.array([7, 7, 7, 9]), np.array([1, 2, 1, 2]))
+    (array([7, 9]), array([2, 1]))
+    """
+    order = np.lexsort((person, number))
+    number, person = number[order], person[order]
+    first = np.ones(len(number), dtype=bool)
+    first[1:] = (number[1:] != number[:-1]) | (person[1:] != person[:-1])
+    found: tuple[Ints, Ints] = np.unique(number[first], return_counts=True)
+    return found
 
 
 BOOK: Rulebook[MatrixCase] = Rulebook()

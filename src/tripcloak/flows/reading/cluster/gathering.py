@@ -29,7 +29,7 @@ from tripcloak.flows.reading.cluster.dealing import (
     row_dtype,
 )
 from tripcloak.flows.reading.cluster.merging import ascending_people, joined_flows
-from tripcloak.flows.reading.cluster.parting import EndsOnCluster, FlowsOnCluster, is_no_end
+from tripcloak.flows.reading.cluster.parting import EndsOnCluster, FlowsOnCluster, RowsOfRange, is_no_end
 from tripcloak.flows.reading.cluster.reading import CodingPlan, plan_reading, read_rows
 from tripcloak.flows.reading.cluster.seen import Seen
 from tripcloak.flows.reading.coded_rows import DEGREE, CodedRows
@@ -125,6 +125,8 @@ class ClusterTrips(GatheredTrips):
         self.without_id = np.zeros(len(self.tally.by_file), np.int64)
         self.parts: FlowParts | None = None
         self.ends: EndsOnCluster | None = None
+        self.ranges: dict[int, RowsOfRange] = {}
+        """Where the flows of every range of pairs begin."""
 
     def count(
         self,
@@ -150,8 +152,9 @@ class ClusterTrips(GatheredTrips):
         cluster.stays.append(counted)
         self.flows = self._gathered(counted.told(is_no_end if stays else None), counting, engine)
         if stays:
-            self.parts = FlowsOnCluster(counted, dealt.PART_ROWS)
-            self.ends = None if counting.ends is None else EndsOnCluster(counted, counting.ends)
+            self.parts = FlowsOnCluster(counted, dealt.PART_ROWS, self.ranges)
+            if counting.ends is not None:
+                self.ends = EndsOnCluster(counted, counting.ends, self.ranges)
 
     def _dealing(self, plan: CodingPlan) -> DealingPlan:
         """Return how the rows are dealt out."""
@@ -176,8 +179,26 @@ class ClusterTrips(GatheredTrips):
     def _gathered(self, told: Iterator[tuple[str, bytes]], plan: CountingPlan, engine: Engine) -> Flows:
         """Return the flows, after taking in all that the cluster tells."""
         columns = engine.columns(self.seen.rows)
-        flows = joined_flows(self._parts(told, plan))
+        flows = self._placed(self._parts(told, plan))
         return Flows.join(list(flows)) if columns is None else gather_flows(flows, columns)
+
+    def _placed(self, parts: Iterator[FlowsPart]) -> Iterator[Flows]:
+        """Yield the flows of every range, and note where they begin."""
+        # Ranges as they come, and whether several parts hold one.
+        several: dict[int, bool] = {}
+
+        def noted() -> Iterator[FlowsPart]:
+            for part in parts:
+                several[part.range] = part.range in several
+                yield part
+
+        start = 0
+        for n, flows in enumerate(joined_flows(noted())):
+            number, shared = list(several.items())[n]
+            slots = np.zeros(1, np.int32) if flows.slot is None else flows.slot
+            self.ranges[number] = RowsOfRange(start, slots if shared else None)
+            start += len(flows.trips)
+            yield flows
 
     def _parts(self, told: Iterator[tuple[str, bytes]], plan: CountingPlan) -> Iterator[FlowsPart]:
         """Yield the parts of flows, with people by number, and keep the rest of what is told."""

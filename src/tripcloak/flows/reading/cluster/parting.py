@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,6 +19,20 @@ T = TypeVar("T")
 Work = Callable[[Flows], Iterator[Any]]
 
 
+class RowsOfRange(NamedTuple):
+    """Where the flows of a range of pairs begin; the slots of its pair, where several parts hold it."""
+
+    start: int
+    slots: Ints | None
+
+    def rows(self, flows: Flows) -> Ints:
+        """Return the rows of the flows of a part of it."""
+        if self.slots is None:
+            return self.start + np.arange(len(flows.trips))
+        own = np.zeros(len(flows.trips), np.int32) if flows.slot is None else flows.slot
+        return self.start + np.searchsorted(self.slots, own)
+
+
 @dataclass(frozen=True, eq=False)
 class FlowsOnCluster:
     """The counted parts of an input, each of which flows may be taken from.
@@ -29,10 +43,13 @@ class FlowsOnCluster:
         What waits on the cluster.
     each
         How many flows a part may hold, about.
+    ranges
+        Where the driver has the flows of each range of pairs.
     """
 
     counted: Waiting
     each: int
+    ranges: Mapping[int, RowsOfRange]
 
     def by_tile(self, axis: int, part: Ints, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
         """Yield what comes of the flows of every part, after they were dealt out to those."""
@@ -45,6 +62,14 @@ class FlowsOnCluster:
         """Yield what comes of all flows, in the parts in which they were counted."""
         yield from _taken(self.counted.made(_work_where_they_are, work))
 
+    def people_by_number(self, numbers: Ints, count: Callable[[Ints, Ints], T]) -> Iterator[T]:
+        """Yield what is counted of flows, all those of one number together."""
+        parts = 1 + len(numbers) // self.each
+        found = self.counted.dealt(
+            _deal_people, _PeoplePlan(self.ranges, numbers, parts), parts, _count_people, count
+        )
+        yield from _taken(found)
+
 
 @dataclass(frozen=True, eq=False)
 class EndsOnCluster:
@@ -56,21 +81,22 @@ class EndsOnCluster:
         What waits on the cluster.
     kinds
         The columns of a trip, and their types.
+    ranges
+        Where the driver has the flows of each range of pairs.
     """
 
     counted: Waiting
     kinds: np.dtype[Any]
+    ranges: Mapping[int, RowsOfRange]
 
     def __call__(self) -> Iterator[TripEnds]:
         """Yield the ends of trips that stay, in degrees."""
-        names = self.kinds.names or ()
         for rows in self._rows():
-            kept = rows[~rows["gone"]]
-            degrees = (kept[name] / DEGREE for name in END_COLUMNS)
-            more = (
-                np.ascontiguousarray(kept[name]) if name in names else None for name in ("weight", "slot")
-            )
-            yield TripEnds(kept["origin"].copy(), kept["destination"].copy(), *degrees, *more)
+            yield _in_degrees(rows)
+
+    def worked_on(self, numbers: Ints, work: Callable[[TripEnds, Ints], Iterator[Any]]) -> Waiting:
+        """Return what comes of the ends of all trips where they are, with a number of each one's flow."""
+        return self.counted.made(_work_on_ends, _EndsPlan(self.kinds, self.ranges, numbers, work))
 
     def columns(self) -> Iterator[list[Ints]]:
         """Yield latitudes and longitudes of all trips in turn, as they were coded."""
@@ -81,6 +107,52 @@ class EndsOnCluster:
         with plain_spark_errors():
             for _, piece in self.counted.told_again(is_end):
                 yield np.frombuffer(piece, self.kinds)
+
+
+class _EndsPlan(NamedTuple):
+    kinds: np.dtype[Any]
+    ranges: Mapping[int, RowsOfRange]
+    numbers: Ints
+    work: Callable[[TripEnds, Ints], Iterator[Any]]
+
+
+def _work_on_ends(plan: _EndsPlan, counted: Iterator[tuple[str, bytes]]) -> Iterator[Any]:
+    """Yield what comes of the ends of a part; runs on the cluster. Its flows follow its ends."""
+    pieces = []
+    for kind, pickled in counted:
+        if kind == "ends":
+            pieces.append(pickled)
+        if kind != "flows":
+            continue
+        told: FlowsPart = pickle.loads(pickled)
+        number = plan.numbers[plan.ranges[told.range].rows(told.flows)]
+        for piece in pieces:
+            ends = _in_degrees(np.frombuffer(piece, plan.kinds))
+            yield from plan.work(ends, number[_flow_of(told.flows, ends)])
+        pieces = []
+
+
+def _flow_of(flows: Flows, ends: TripEnds) -> Ints:
+    """Return the flow of each trip of a part."""
+    pairs = (flows.origin.astype(np.int64) << 32) | flows.destination
+    wanted = (ends.origin.astype(np.int64) << 32) | ends.destination
+    if flows.slot is None or ends.slot is None:
+        return np.searchsorted(pairs, wanted)
+    slots = np.unique(flows.slot)
+    first = np.unique(pairs)
+    keys, sought = (
+        np.searchsorted(first, pair) * len(slots) + np.searchsorted(slots, slot)
+        for pair, slot in ((pairs, flows.slot), (wanted, ends.slot))
+    )
+    return np.searchsorted(keys, sought)
+
+
+def _in_degrees(rows: Any) -> TripEnds:
+    """Return the ends of those trips that stay."""
+    names, kept = rows.dtype.names, rows[~rows["gone"]]
+    degrees = (kept[name] / DEGREE for name in END_COLUMNS)
+    more = (np.ascontiguousarray(kept[name]) if name in names else None for name in ("weight", "slot"))
+    return TripEnds(kept["origin"].copy(), kept["destination"].copy(), *degrees, *more)
 
 
 def is_end(counted: tuple[str, bytes]) -> bool:
@@ -127,6 +199,45 @@ def _flows_of(counted: Iterator[tuple[str, bytes]]) -> Iterator[Flows]:
             hashes = told.people.view(np.int64)[travellers.people]
             travellers = Travellers(travellers.offsets, hashes)
         yield Flows(flows.origin, flows.destination, flows.trips, travellers=travellers)
+
+
+class _PeoplePlan(NamedTuple):
+    ranges: Mapping[int, RowsOfRange]
+    numbers: Ints
+    parts: int
+
+
+_PRESENCE = np.dtype([("number", np.int64), ("person", np.int64)])
+
+
+def _deal_people(to: _PeoplePlan, counted: Iterator[tuple[str, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the number of a part with people of it, each once a number; runs on the cluster."""
+    for kind, pickled in counted:
+        if kind != "flows":
+            continue
+        told: FlowsPart = pickle.loads(pickled)
+        assert told.people is not None
+        assert told.flows.travellers is not None
+        offsets, people = told.flows.travellers
+        number = np.repeat(to.numbers[to.ranges[told.range].rows(told.flows)], np.diff(offsets))
+        kept = number >= 0
+        present = np.unique((number[kept].astype(np.int64) << 32) | people[kept])
+        there = np.empty(len(present), _PRESENCE)
+        there["number"] = present >> 32
+        there["person"] = told.people.view(np.int64)[present & 0xFFFFFFFF]
+        part = there["number"] % to.parts
+        for one in np.unique(part).tolist():
+            yield one, there[part == one].tobytes()
+
+
+def _count_people(
+    count: Callable[[Ints, Ints], Any], _: int, dealt: Iterator[tuple[int, bytes]]
+) -> Iterator[bytes]:
+    """Yield what is counted of a part; runs on the cluster."""
+    there = np.frombuffer(b"".join(piece for _, piece in dealt), _PRESENCE)
+    if len(there):
+        found = count(there["number"].copy(), there["person"].copy())
+        yield pickle.dumps(found, protocol=5)
 
 
 def _work_where_they_are(work: Work, counted: Iterator[tuple[str, bytes]]) -> Iterator[bytes]:
