@@ -242,7 +242,7 @@ def test_together_the_segments_that_are_too_small_are_named(
         ("--segment sex --method laplace --epsilon 1", "choose a method of k-anonymity"),
         ("--segment sex --segment-joint --method mondrian", "release segments apart"),
         ("--segment sex --segment-joint --slot 6h", "slots kept apart"),
-        ("--segment sex --time-slot 6h", "twincut does not know time as an axis"),
+        ("--segment sex --time-slot 6h --method nestedcut", "nestedcut does not know time as an axis"),
         ("--segment sex --weight none --unit population", "a weight column"),
     ],
 )

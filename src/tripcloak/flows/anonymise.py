@@ -377,22 +377,7 @@ def _made(
     segments: Sequence[Segment],
     cluster: Cluster | None,
 ) -> MadeRelease:
-    reading = read_matrix(
-        request.source,
-        request.zoning,
-        promise=request.method.promise,
-        repeats=True,
-        weights="population" in request.method.promise.parts_of,
-        keyed=request.keyed,
-        memory=request.memory,
-        folder=request.folder,
-        engine=request.engine,
-        master=request.master,
-        cluster=cluster,
-        stages=request.stages,
-        within=within,
-        progress=progress,
-    )
+    reading = _read(request, progress, within, cluster)
     if request.once_read is not None:
         request.once_read(reading)
     matrix = reading.trips.matrix
@@ -407,11 +392,7 @@ def _made(
     _refuse_columns(method, matrix, request)
     solve = request.solved_by or _alone
     release, told = solve(method, reading, tuple(part_records), progress)
-    release = replace(release, publish=request.publish)
-    if request.round_to is not None and release.rounded is None:
-        release = rounded_release(release, request.round_to)
-    if request.tables is not None and release.tables is None:
-        release = replace(release, tables=lay_tables(matrix, release, request.tables))
+    release = _as_asked(request, matrix, release)
     solved = time.perf_counter()
     progress("auditing", 0, None)
     audit = passed(audit_matrix(matrix, release, memory=request.memory))
@@ -437,6 +418,38 @@ def _made(
         largest=largest_parts(matrix, release),
         part_records=tuple(part_records),
     )
+
+
+def _read(
+    request: ReleaseRequest, progress: Progress, within: Opened | None, cluster: Cluster | None
+) -> MatrixReading:
+    """Return the whole input of a request, read once."""
+    return read_matrix(
+        request.source,
+        request.zoning,
+        promise=request.method.promise,
+        repeats=True,
+        weights="population" in request.method.promise.parts_of,
+        keyed=request.keyed,
+        memory=request.memory,
+        folder=request.folder,
+        engine=request.engine,
+        master=request.master,
+        cluster=cluster,
+        stages=request.stages,
+        within=within,
+        progress=progress,
+    )
+
+
+def _as_asked(request: ReleaseRequest, matrix: ODMatrix, release: Release) -> Release:
+    """Return a release with the numbers that should be published, rounded and in tables where asked."""
+    release = replace(release, publish=request.publish)
+    if request.round_to is not None and release.rounded is None:
+        release = rounded_release(release, request.round_to)
+    if request.tables is not None and release.tables is None:
+        release = replace(release, tables=lay_tables(matrix, release, request.tables))
+    return release
 
 
 def _alone(

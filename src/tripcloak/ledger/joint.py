@@ -136,11 +136,12 @@ def _that_may_be(together: Together, part: Ints, candidates: Bools, k: int) -> B
     before = -1
     while (number := int(np.count_nonzero(candidates))) != before and number:
         before = number
+        # What is too many goes first: it is half of them, and what is left is then soon seen to be empty.
+        together.meet(candidates, -1)
+        candidates = candidates & (together.high < k - CLOSE)
         met, value = together.meet(candidates, 1)
         held = np.bincount(part, np.where(candidates & met, value, 0)) > CLOSE
         candidates = candidates & (held[part] | ~met)
-        together.meet(candidates, -1)
-        candidates = candidates & (together.high < k - CLOSE)
     return candidates
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tripcloak.flows.methods import parted_products
 from tripcloak.flows.methods.losses import Loss, find_loss
 from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.methods.parted_products import Shares, depths_of, find_in_parts
@@ -48,21 +46,15 @@ def same(one: SafeProducts, other: SafeProducts) -> None:
 
 
 @settings(max_examples=size(2, 4) * settings().max_examples)
-@given(
-    request=requests(max_zones=12, max_rows=40),
-    each=st.integers(1, 30),
-    asked=st.sampled_from(PLAIN),
-    pairs=st.sampled_from([0, parted_products.MOST_PAIRS]),
-)
+@given(request=requests(max_zones=12, max_rows=40), each=st.integers(1, 30), asked=st.sampled_from(PLAIN))
 def test_parts_of_any_size_give_the_products_of_one_search(
-    request: Request, each: int, asked: Promise, pairs: int
+    request: Request, each: int, asked: Promise
 ) -> None:
     matrix = request.case.matrix()
     assume(set(asked.thresholds) <= set(matrix.units))
     promise = asked.resolve(matrix)
     assume(all_in_one(matrix, promise))
-    with patch.object(parted_products, "MOST_PAIRS", pairs):
-        found = in_parts(matrix, FlowsInBlocks(matrix.flows, each), promise, TILES)
+    found = in_parts(matrix, FlowsInBlocks(matrix.flows, each), promise, TILES)
     assert found is not None
     assert np.shares_memory(found.flow_volume, matrix.flows.trips)
     same(found, find_products(matrix, promise, TILES))

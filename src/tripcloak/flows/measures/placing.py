@@ -34,7 +34,7 @@ class GroupFinder:
     >>> matrix = ODMatrix.from_trips(tree, tree, *ends)
     >>> release = ODkAnon(promise=KAnonymity(k=2), suppression_limit=0).anonymise(matrix)
     >>> finder = GroupFinder(matrix, release)
-    >>> finder.by_zones, finder.of(TripEnds(*ends, *[np.zeros(2)] * 4)).tolist()
+    >>> finder.by_zones, finder.of(TripEnds(*ends, *[np.zeros(2)] * 4, None)).tolist()
     (True, [0, 0])
     """
 

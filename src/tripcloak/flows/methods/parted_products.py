@@ -31,9 +31,6 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import Promise, Unit
 
-MOST_PAIRS = 1 << 22
-"""Pairs of heavy zones up to which each has a place of its own, so that flows need not be sorted by them."""
-
 
 def can_be_parted(promise: Promise, space: ProductSpace) -> bool:
     """Return whether counts decide what is safe, and zones alone what is lost, between two axes."""
@@ -166,30 +163,14 @@ class CellCount:
         origins, destinations = self.shares
         ends = origins.lowest[flows.origin], destinations.lowest[flows.destination]
         rows = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
-        if len(rows) < len(flows.trips):
-            flows, ends = flows.only(rows), (ends[0][rows], ends[1][rows])
-        pair, number = _numbered(ends, origins.heavy, destinations.heavy)
+        keys = ends[0][rows].astype(np.int64) * len(destinations.heavy) + ends[1][rows]
+        pair, number = np.unique(keys, return_inverse=True)
         cell = person = np.empty(0, np.int64)
         if flows.travellers is not None and "travellers" in self.promise.thresholds:
-            offsets, person = flows.travellers
-            cell = np.repeat(number, np.diff(offsets))
-        trips = np.bincount(number, flows.trips, len(pair)).astype(np.int64)
+            offsets, people = flows.only(rows).travellers or flows.travellers
+            cell, person = np.repeat(number, np.diff(offsets)), people.astype(np.int64)
+        trips = np.bincount(number, flows.trips[rows], len(pair)).astype(np.int64)
         yield Cells(pair, trips, *_capped(cell, person, self.promise))
-
-
-def _numbered(ends: tuple[Ints, Ints], *heavy: Bools) -> tuple[Ints, Ints]:
-    """Return the pairs of heavy zones that occur, ascending, and which of them each flow lies in."""
-    first, second = (np.cumsum(some, dtype=np.int64) - 1 for some in heavy)
-    width = int(second[-1]) + 1
-    keys, most = first[ends[0]] * width + second[ends[1]], (int(first[-1]) + 1) * width
-    if most > MOST_PAIRS:
-        known, number = np.unique(keys, return_inverse=True)
-    else:
-        there = np.bincount(keys, minlength=most) > 0
-        known, number = np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
-    of_first, of_second = np.divmod(known, max(width, 1))
-    pair = np.flatnonzero(heavy[0])[of_first] * len(heavy[1]) + np.flatnonzero(heavy[1])[of_second]
-    return pair, number
 
 
 def join_cells(cells: Sequence[Cells], promise: Promise) -> Cells:
@@ -205,14 +186,11 @@ def join_cells(cells: Sequence[Cells], promise: Promise) -> Cells:
 
 def _capped(cell: Ints, person: Ints, promise: Promise) -> tuple[Ints, Ints]:
     """Return every person of a cell once, and no more of them than the threshold on travellers."""
-    from tripcloak.flows.model._kernels import sort_keys
-
     most = int(promise.thresholds.get("travellers", 0))
-    bits, more = (int(column.max(initial=0)).bit_length() for column in (person, cell))
-    keys, _ = sort_keys((cell.astype(np.uint64) << np.uint64(bits)) | person.astype(np.uint64), bits + more)
-    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
-    cell = (keys >> np.uint64(bits)).astype(np.int64)
-    person = (keys & np.uint64((1 << bits) - 1)).astype(np.int64)
+    order = np.lexsort((person, cell))
+    cell, person = cell[order], person[order]
+    new = np.append(True, (cell[1:] != cell[:-1]) | (person[1:] != person[:-1]))[: len(cell)]
+    cell, person = cell[new], person[new]
     within = np.arange(len(cell)) - np.searchsorted(cell, cell)
     return cell[within < most], person[within < most]
 
