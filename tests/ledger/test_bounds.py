@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from tripcloak.ledger import bounds
 from tripcloak.ledger.atoms import Atoms
-from tripcloak.ledger.bounds import Span, bounds_of, tightened
+from tripcloak.ledger.bounds import Span, shuttled, tightened
 from tripcloak.ledger.facts import Fact, Term
 
 ATOMS = Atoms(
@@ -24,7 +24,7 @@ ALL = np.ones(3, dtype=bool)
 
 
 def bounded(atoms: Atoms, asked: np.ndarray, k: int) -> list[Fact]:
-    return bounds.bounded(atoms, bounds_of(atoms, asked, k), asked, k)
+    return bounds.bounded(atoms, tightened(atoms, shuttled(atoms), asked, k), asked, k)
 
 
 def told(least: list[int], most: list[int], asked: np.ndarray = ALL, k: int = 3) -> list[tuple[int, int]]:

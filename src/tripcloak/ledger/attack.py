@@ -12,12 +12,13 @@ from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import InternalError
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.atoms import Atoms, atoms_of
-from tripcloak.ledger.bounds import bounded, bounds_of, facts_of_room
+from tripcloak.ledger.bounds import bounded, facts_of_room
 from tripcloak.ledger.contraction import Contraction, contract
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Facts, Term
-from tripcloak.ledger.joint import LeftOver, few_together, left_over
+from tripcloak.ledger.joint import LeftOver, left_over
 from tripcloak.ledger.nested import fewer_people
+from tripcloak.ledger.rooms import Rooms
 from tripcloak.ledger.sets import USUAL, Determined, Effort, Hanging, determined_sets
 from tripcloak.ledger.tying import tied_by_people
 
@@ -28,6 +29,7 @@ def attack(
     k: int | None = None,
     atoms: Atoms | None = None,
     effort: Effort = USUAL,
+    rooms: Rooms | None = None,
     progress: Progress = silent,
 ) -> Facts:
     """Return all that some releases together tell of fewer than k people.
@@ -44,6 +46,8 @@ def attack(
         The atoms of all of them, where they are known already.
     effort
         What it may cost to look at all that hangs together; where it costs more, the answer says so.
+    rooms
+        What other attacks found of parts, and where it is remembered what this one finds.
 
     Examples
     --------
@@ -78,7 +82,7 @@ def attack(
     asked[contraction.left.row] = True
     for fact in exact:
         asked[fact.atoms] = False
-    between, all_room = _room(atoms, asked, k, exact)
+    between, all_room = _room(atoms, asked, k, exact, Rooms() if rooms is None else rooms)
     fewer = fewer_people(atoms, disclosures, k)
     found = sorted((*exact, *between, *fewer), key=lambda fact: (len(fact.terms), fact.terms))
     concerned = np.unique(np.concatenate([fact.atoms for fact in found])) if found else np.empty(0, int)
@@ -92,7 +96,7 @@ def attack(
     )
 
 
-def _room(atoms: Atoms, asked: Bools, k: int, exact: Sequence[Fact]) -> tuple[list[Fact], bool]:
+def _room(atoms: Atoms, asked: Bools, k: int, exact: Sequence[Fact], rooms: Rooms) -> tuple[list[Fact], bool]:
     """Return what published numbers leave too little room for, and whether those are all.
 
     Parameters
@@ -100,10 +104,8 @@ def _room(atoms: Atoms, asked: Bools, k: int, exact: Sequence[Fact]) -> tuple[li
     exact
         What follows exactly: what holds one of these sets is no further fact.
     """
-    span = bounds_of(atoms, asked, k)
-    found = bounded(atoms, span, asked, k)
-    sets, complete = few_together(atoms, span, asked, k)
-    found += facts_of_room(atoms, sets)
+    room = rooms.of(atoms, asked, k)
+    found = bounded(atoms, room.span, asked, k) + facts_of_room(atoms, room.sets)
     known: dict[int, list[set[int]]] = {}
     for fact in (*exact, *found):
         known.setdefault(int(fact.atoms[0]), []).append(set(fact.atoms.tolist()))
@@ -111,7 +113,7 @@ def _room(atoms: Atoms, asked: Bools, k: int, exact: Sequence[Fact]) -> tuple[li
         own = set(one.atoms.tolist())
         if not any(known_one <= own for atom in own for known_one in known.get(atom, ())):
             found.append(_left_over_fact(atoms, one))
-    return found, complete
+    return found, room.complete
 
 
 def _left_over_fact(atoms: Atoms, one: LeftOver) -> Fact:

@@ -17,6 +17,7 @@ from tripcloak.ledger.attack import attack
 from tripcloak.ledger.cells import Cells
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Facts
+from tripcloak.ledger.rooms import Rooms
 
 WORDS = ("name", "zones", "made")
 """What people know releases and groups by, which no attack looks at."""
@@ -38,6 +39,7 @@ class Attacks:
     def __init__(self, earlier: Sequence[Disclosure], records: KeyedRecords) -> None:
         self.earlier, self.records = earlier, records
         self._known: list[tuple[Sequence[Disclosure], Facts]] = []
+        self._rooms = Rooms()
 
     def __repr__(self) -> str:
         return f"<Attacks beside {len(self.earlier):,} earlier disclosures>"
@@ -59,7 +61,8 @@ class Attacks:
 
     def on(self, new: Sequence[Disclosure], progress: Progress = silent) -> Facts:
         """Return all that the earlier releases tell together with a new one."""
-        facts = attack([*self.earlier, *new], atoms=self.cells.atoms(new), progress=progress)
+        atoms = self.cells.atoms(new)
+        facts = attack([*self.earlier, *new], atoms=atoms, rooms=self._rooms, progress=progress)
         # Only the latest, and those of which something may be released.
         self._known = [(told, found) for told, found in self._known if not len(found)] + [(new, facts)]
         return facts

@@ -41,13 +41,6 @@ class Span(NamedTuple):
     most: Ints
 
 
-def bounds_of(atoms: Atoms, asked: Bools, k: int) -> Span:
-    """Return how few and how many trips every atom can hold, as tight as it takes for those asked for."""
-    if not asked.any():
-        return Span(np.zeros(len(atoms), dtype=np.int64), np.full(len(atoms), UNBOUNDED))
-    return tightened(atoms, shuttled(atoms), asked, k)
-
-
 def bounded(atoms: Atoms, span: Span, asked: Bools, k: int) -> list[Fact]:
     """Return a fact for every atom of those asked for that is proven to hold some trips, and fewer than k.
 
@@ -128,9 +121,8 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
 
     Only atoms that may turn out to be few are looked at.
     """
-    open_still = asked & ((span.least < 1) | (span.most >= k)) & (span.least < span.most)
     parts = Parts.of(atoms, span)
-    open_still &= parts.are_narrow
+    open_still = to_be_tightened(parts, span, asked, k)
     if not open_still.any():
         return span
     together = Together(atoms, parts, open_still, span)
@@ -140,6 +132,12 @@ def tightened(atoms: Atoms, span: Span, asked: Bools, k: int) -> Span:
         rows = sums_of(atoms, members, parts.fixed)
         _solve(rows, members, np.flatnonzero(left[members]), least, most)
     return Span(least, most)
+
+
+def to_be_tightened(parts: Parts, span: Span, asked: Bools, k: int) -> Bools:
+    """Return which atoms, of those asked for, are open still and in a part that is not too wide."""
+    open_still: Bools = asked & ((span.least < 1) | (span.most >= k)) & (span.least < span.most)
+    return open_still & parts.are_narrow
 
 
 class Parts(NamedTuple):
