@@ -87,7 +87,37 @@ def crossing(tables: int, each: int) -> Atoms:
     )
 
 
-def test_what_one_solution_refutes_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def rings(number: int, each: int) -> Atoms:
+    """Return atoms of two releases, six of as many trips in a ring, of which no two can be for two others."""
+    row, column = np.array([[0, 0], [0, 1], [1, 1], [1, 2], [2, 2], [2, 0]]).T
+    shift, n = np.repeat(3 * np.arange(number), 6), 6 * number
+    row, column = np.tile(row, number) + shift, np.tile(column, number) + shift
+    return Atoms(
+        group=np.column_stack([row, 3 * number + column]),
+        trips=np.full(n, each),
+        published=np.full(n, 2 * each),
+        seen=np.arange(n),
+        seen_by=np.arange(n),
+        start=np.array([0, 3 * number, n]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("atoms", "k", "programmes"),
+    [
+        # In whatever corner of its solutions a ring is, three of its atoms are empty and three hold all.
+        (rings(2, each=4), 5, [12]),
+        # With a k that no corner can hold, the other three of each are still to be seen empty.
+        (rings(2, each=4), 9, [12, 12]),
+        # Where two may be for two others, exchanges say as much, and nothing is asked for.
+        (crossing(tables=3, each=4), 5, []),
+        (crossing(tables=3, each=4), 9, []),
+    ],
+    ids=["rings", "rings-that-hold-too-few", "crossing", "crossing-that-holds-too-few"],
+)
+def test_what_one_solution_refutes_is_not_asked_for_again(
+    atoms: Atoms, k: int, programmes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked_for = []
 
     def counted(cost: np.ndarray, **more) -> object:
@@ -95,13 +125,8 @@ def test_what_one_solution_refutes_is_not_asked_for_again(monkeypatch: pytest.Mo
         return linprog(cost, **more)
 
     monkeypatch.setattr(bounds, "linprog", counted)
-    # In whatever corner of the solutions a table is, two of its atoms are empty and two hold all.
-    assert bounded(crossing(tables=3, each=4), np.ones(12, dtype=bool), 5) == []
-    assert asked_for == [12]
-    # With a k that no corner can hold, the other two of each are still to be seen empty.
-    asked_for.clear()
-    assert bounded(crossing(tables=3, each=4), np.ones(12, dtype=bool), 9) == []
-    assert asked_for == [12, 12]
+    assert bounded(atoms, np.ones(12, dtype=bool), k) == []
+    assert asked_for == programmes
 
 
 def test_parts_are_whole_in_every_programme(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
@@ -10,6 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from tripcloak.flows.model import KeyedRecords
+from tripcloak.ledger.atoms import Atoms
 from tripcloak.ledger.disclosure import Disclosure
 
 
@@ -101,6 +103,33 @@ def _all_solutions(disclosures: Sequence[Disclosure]) -> tuple[list[tuple[int, .
         for group, (least, most) in enumerate(one.room.T)
     ]
     return names, np.array(list(_solutions(len(names), sums)))
+
+
+def met_by_exchanges(atoms: Atoms) -> np.ndarray:
+    """Return what atoms hold in all solutions met by passing trips from one or two to as many others.
+
+    Those pairs are in the very same groups, so no sum is ever another.
+    """
+    n, groups = len(atoms), [Counter(own[own >= 0].tolist()) for own in atoms.told]
+    some = [(one,) for one in range(n)] + list(combinations(range(n), 2))
+    alike = [
+        (more, less)
+        for more in some
+        for less in some
+        if more != less
+        and sum((groups[one] for one in more), Counter()) == sum((groups[one] for one in less), Counter())
+    ]
+    met, waiting = set(), [tuple(atoms.trips.tolist())]
+    while waiting:
+        now = waiting.pop()
+        if now in met:
+            continue
+        met.add(now)
+        for more, less in alike:
+            then = [held + more.count(at) - less.count(at) for at, held in enumerate(now)]
+            if min(then) >= 0:
+                waiting.append(tuple(then))
+    return np.array(sorted(met))
 
 
 def _solutions(

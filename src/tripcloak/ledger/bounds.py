@@ -10,8 +10,9 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
-from tripcloak.ground.arrays import Bools, Floats, Ints
+from tripcloak.ground.arrays import Bools, Floats, Ints, to_read
 from tripcloak.ledger.atoms import Atoms
+from tripcloak.ledger.contraction import numbers_of_unknowns
 from tripcloak.ledger.facts import Fact, Term
 
 ROUNDS = 100
@@ -190,6 +191,8 @@ class Together:
     def settle(self, asked: Bools, k: int) -> Bools:
         """Tighten the bounds of those asked for that may be facts; return which need whole programmes."""
         left = asked & ~self._refuted(k)
+        self.exchange(left, k)
+        left &= ~self._refuted(k)
         for sign in (1, -1):
             found = True
             while found:
@@ -207,6 +210,37 @@ class Together:
                 left &= ~self._refuted(k)
                 waiting &= left
         return unsolved & left
+
+    def exchange(self, some: Bools, k: int) -> Bools:
+        """Meet solutions that exchanges lead to, in which some atoms are empty, or hold k.
+
+        Returns
+        -------
+        empty
+            Those, of some, that can be empty all at once, or hold k, with all others of their parts.
+        """
+        from tripcloak.ledger._kernels.exchanging import met_by_exchanges
+
+        members = self._members(some)
+        if not len(members):
+            return some
+        new = np.diff(self.part[members], prepend=-1) != 0
+        told = self.atoms.told[members].astype(np.int64)
+        numbers = numbers_of_unknowns(len(self.atoms.published))
+        mark = np.where(told >= 0, numbers[told], np.uint64(0)).sum(axis=1, dtype=np.uint64)
+        trips, least, most = self.atoms.trips[members].astype(np.int64), *self.limits[members].T
+        low, high = self.low[members], self.high[members]
+        empty = met_by_exchanges(
+            (to_read(np.append(np.flatnonzero(new), len(members))), to_read(told), to_read(mark)),
+            (to_read(trips), to_read(least), to_read(most)),
+            to_read(some[members]),
+            k,
+            (low, high),
+        )
+        self.low[members], self.high[members] = low, high
+        at_once = np.zeros(len(some), dtype=bool)
+        at_once[members] = empty[np.cumsum(new) - 1]
+        return at_once & some
 
     def parts_with(self, some: Bools) -> list[Ints]:
         """Return the members of every part that holds any of some atoms."""

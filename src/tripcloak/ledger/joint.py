@@ -133,6 +133,8 @@ def _that_may_be(together: Together, part: Ints, candidates: Bools, k: int) -> B
 
     Where all of a part can be empty at once, any of their sets can; and one that can hold k is in none.
     """
+    candidates = candidates & ~together.exchange(candidates, k)
+    candidates &= together.high < k - CLOSE
     before = -1
     while (number := int(np.count_nonzero(candidates))) != before and number:
         before = number
