@@ -83,6 +83,7 @@ def test_lines_are_read_by_geopandas(folder: Path, flows: pa.Table, tmp_path: Pa
     assert set(lines.columns) == {*flows.column_names, "geometry"}
 
 
+@pytest.mark.filterwarnings("error:Field format")
 def test_a_geopackage_has_layers_and_styles(
     folder: Path, flows: pa.Table, zones: pa.Table, tmp_path: Path
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_geopackage_has_layers_and_styles(
         assert sorted(layer["zone"]) == sorted(side["zone"].to_pylist())
         outline = shapely.from_wkb(side["geometry"][0].as_py())
         assert layer.set_index("zone").loc[side["zone"][0].as_py()].geometry.equals(outline)
+    assert geopandas.read_file(path, layer="layer_styles").update_time.dt.year.unique() == [1970]
     with sqlite3.connect(path) as con:
         told = con.execute(
             "select f_table_name, useAsDefault, styleQML from layer_styles order by 1"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 STYLES = (
     "create table layer_styles (id integer primary key autoincrement, f_table_catalog text, "
     "f_table_schema text, f_table_name text, f_geometry_column text, styleName text, styleQML text, "
-    "styleSLD text, useAsDefault boolean, description text, owner text, ui text, update_time timestamp)"
+    "styleSLD text, useAsDefault boolean, description text, owner text, ui text, update_time datetime)"
 )
 """The table in which QGIS looks for styles."""
 
