@@ -21,8 +21,7 @@ from tripcloak.ledger.facts import Facts
 from tripcloak.ledger.store import init_ledger
 from tripcloak.synth import City, write_city
 
-SLOTS = {"method": "productcut", "time_slot": "6h", "fold": "day"}
-"""Only some methods take time for an axis."""
+SLOTS = {"time_slot": "6h", "fold": "day"}
 
 CASES: dict[str, tuple[str, tuple[dict[str, Any], ...]]] = {
     "erased": ("one person erased, all released again", ({}, {"where": "person_id <> 'p0000000'"})),
@@ -32,7 +31,7 @@ CASES: dict[str, tuple[str, tuple[dict[str, Any], ...]]] = {
         ({"where": "start_time < '2024-09-21'"}, {"where": "start_time < '2024-09-22'"}),
     ),
     "sexes": ("all, then women, then men", ({}, {"where": "sex = 'F'"}, {"where": "sex = 'M'"})),
-    "slots": ("all, then six-hour slots", ({"method": "productcut"}, SLOTS)),
+    "slots": ("all, then six-hour slots", ({}, SLOTS)),
 }
 """Releases of the same people, one after the other: what each asks for beside k = 10."""
 CASES["nine"] = (
