@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any
 
 
+KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
+"""Python compiles its modules once, as it does for everybody, and not before every run."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """What one process used, and what it printed."""
@@ -49,7 +53,7 @@ def run(
     """
     started = time.perf_counter()
     with tempfile.TemporaryFile() as out:
-        child = subprocess.Popen(command, stdout=out, env={**os.environ, **(environment or {})})
+        child = subprocess.Popen(command, stdout=out, env={**os.environ, **KEPT, **(environment or {})})
         clock = threading.Timer(limit_s or threading.TIMEOUT_MAX, child.kill)
         clock.start()
         _, status, usage = os.wait4(child.pid, 0)
