@@ -90,6 +90,7 @@ def own_writes(tables: PublicTables) -> dict[str, Callable[[Path], None]]:
 
     return {
         "spanishoddata": lambda path: parquet.write_table(tables.flows, path, compression="zstd"),
+        "hive": lambda path: parquet.write_to_dataset(tables.flows, path, compression="zstd"),
         "geoparquet": lambda path: lines.to_parquet(path, compression="zstd"),
         "gpkg": lambda path: lines.to_file(path, driver="GPKG", layer="flows"),
         "omx": omx,

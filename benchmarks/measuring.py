@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-
 KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
 """Python compiles its modules once, as it does for everybody, and not before every run."""
 

@@ -16,11 +16,11 @@ import openmatrix
 import pyarrow as pa
 import pytest
 import shapely
-from pyarrow import csv, parquet
+from pyarrow import csv, dataset, parquet
 
 from tripcloak.exporting.export import PublicTables, export_release
 from tripcloak.exporting.formats import FORMATS, Format, check_needs
-from tripcloak.exporting.long_table import write_long_table
+from tripcloak.exporting.long_table import write_long_table, write_parts
 from tripcloak.exporting.matrices import MOST_ZONES, write_omx
 from tripcloak.exporting.places import places_of
 from tripcloak.ground.errors import InputError, OutputExistsError
@@ -72,6 +72,26 @@ def test_only_days_and_hours_are_dates(tmp_path: Path) -> None:
     assert table["date"].to_pylist() == [day, day, None, None, day]
     assert table["hour"].to_pylist() == [None, 7, None, None, 7]
     assert table["time"].to_pylist() == times
+
+
+def test_parts_are_put_together_again_by_their_folders(tmp_path: Path) -> None:
+    times = ["2024-05-06T07:00", "Mon / Tue = 50 %", "all time", "2024-05-06T07:00"]
+    flows = pa.table(
+        {"origin": list("abca"), "destination": list("dddd"), "time": times, "trips": [10, 11, 12, 13]}
+    )
+    assert write_parts(PublicTables({}, flows, pa.table({})), tmp_path / "parts") == 4
+    assert sorted(p.name for p in (tmp_path / "parts").rglob("*.parquet")) == ["part-0.parquet"] * 3
+    expected = sorted(zip(*(flows[name].to_pylist() for name in ("origin", "time", "trips")), strict=True))
+    where = str(tmp_path / "parts" / "*" / "*.parquet")
+    read = duckdb.execute("select origin, time, trips from read_parquet(?, hive_partitioning=true)", [where])
+    assert sorted(read.fetchall()) == expected
+    table = dataset.dataset(tmp_path / "parts", partitioning="hive").to_table().to_pydict()
+    assert sorted(zip(table["origin"], table["time"], table["trips"], strict=True)) == expected
+
+
+def test_flows_of_no_time_are_one_part(folder: Path, flows: pa.Table, tmp_path: Path) -> None:
+    assert export_release(folder, "hive", tmp_path / "parts").rows == len(flows)
+    assert parquet.read_table(tmp_path / "parts" / "part-0.parquet").equals(flows)
 
 
 def test_lines_are_read_by_geopandas(folder: Path, flows: pa.Table, tmp_path: Path) -> None:

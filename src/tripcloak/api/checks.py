@@ -291,10 +291,10 @@ def export(folder: str | Path, to: str, out: str | Path, *, force: bool = False)
     folder
         The folder of a release, or its public part, which is all that is read.
     to
-        One of spanishoddata, geoparquet, gpkg, omx, flowmap, kepler, duckdb and postgresql; mfjson of
-        trajectories.
+        One of spanishoddata, hive, geoparquet, gpkg, omx, flowmap, kepler, duckdb and postgresql; mfjson
+        of trajectories.
     out
-        The file to write; a folder for flowmap, ``postgresql://user@host/name#schema`` for postgresql.
+        A file; a folder for hive and flowmap, ``postgresql://user@host/name#schema`` for postgresql.
 
     Examples
     --------

@@ -24,7 +24,7 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="FILE",
-        help="The file to write; a folder for flowmap, postgresql://user@host/name#schema for postgresql.",
+        help="A file; a folder for hive and flowmap, postgresql://user@host/name#schema for postgresql.",
         show_default=False,
     ),
 ]

@@ -53,6 +53,12 @@ FORMATS: Mapping[str, Format] = {
         "Parquet, a row a flow, named as by spanishoddata: date, hour, id_origin, id_destination, n_trips.",
         "long_table:write_long_table",
     ),
+    "hive": Format(
+        "flows",
+        "",
+        "Folder of Parquet, a file a released time, parted in the manner of Hive, Spark and DuckDB.",
+        "long_table:write_parts",
+    ),
     "geoparquet": Format(
         "flows",
         ".parquet",

@@ -1,4 +1,4 @@
-"""Tables of flows, a row a flow: with the names of spanishoddata, and as lines for map tools."""
+"""Tables of flows, a row a flow: with the names of spanishoddata, as lines for map tools, and in parts."""
 
 from __future__ import annotations
 
@@ -43,6 +43,33 @@ def write_lines(tables: PublicTables, path: Path) -> int:
     lines = with_points_kept(tables.flows)
     parquet.write_table(lines, path, compression="zstd")
     return len(lines)
+
+
+def write_parts(tables: PublicTables, path: Path) -> int:
+    """Write flows as a folder of Parquet, a file a released time, and return how many.
+
+    Folders are named as Hive, Spark and DuckDB have them: ``time=.../part-0.parquet``.
+    """
+    import pyarrow as pa
+    from pyarrow import compute, dataset
+
+    flows, parted = tables.flows, pa.schema([])
+    if "time" in flows.column_names:
+        flows = flows.set_column(flows.column_names.index("time"), "time", flows["time"].cast(pa.string()))
+        parted = pa.schema([("time", pa.string())])
+    times = compute.count_distinct(flows["time"]).as_py() if parted else 1
+    form = dataset.ParquetFileFormat()
+    dataset.write_dataset(
+        flows,
+        path,
+        format=form,
+        file_options=form.make_write_options(compression="zstd", store_schema=False),
+        basename_template="part-{i}.parquet",
+        partitioning=dataset.partitioning(parted, flavor="hive"),
+        max_partitions=max(times, 1),
+        use_threads=False,
+    )
+    return len(flows)
 
 
 def with_points_kept(flows: pa.Table) -> pa.Table:

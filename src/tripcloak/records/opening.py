@@ -289,8 +289,9 @@ def _project_all(
             attributes = check_attributes(source.attributes, names)
         except MissingColumnError as error:
             looks = proposal(names) if preset is None else None
-            looks = f" {looks[0].upper()}{looks[1:]}." if looks else ""
-            raise MissingColumnError(f"{table.name}: {error}{table.hint}{looks}") from None
+            looks = f". {looks[0].upper()}{looks[1:]}." if looks else ""
+            words = f"{table.name}: {error}{table.hint}"
+            raise MissingColumnError(f"{words.removesuffix('.') if looks else words}{looks}") from None
         assignments.append(assignment)
         casts, written = _casts(con, table, assignment, source, preset)
         projections.append(project(table, assignment, casts, attributes, source.where))
