@@ -114,6 +114,7 @@ def test_the_wheel_installed_into_a_clean_environment_makes_a_release(clean: Pat
     where = run(python, "-c", "import tripcloak; print(tripcloak.__file__)").strip()
     assert Path(where).is_relative_to(site_packages(clean))
     assert run(command, "--version").split() == ["tripcloak", __version__]
+    assert run(python, "-m", "tripcloak", "--version").split() == ["tripcloak", __version__]
     run(command, "synth", "city", "--trips", "300", "--out", "trips.parquet", cwd=tmp_path)
     run(command, "anonymise", "trips.parquet", "--hierarchy", "h3:6", "--out", "out", cwd=tmp_path)
     page = (tmp_path / "out" / "release" / "map.html").read_text(encoding="utf-8")
