@@ -115,7 +115,7 @@ average, or more, and go no faster than the {one} did.
 """,
                 """\
 - Dummies are drawn, not lived: they go where hardly anybody goes, through water and walls. Whoever looks at
-  where others are tells many of them from true ones; above it says how often.
+  where others are, at who meets whom and at speeds tells many of them; above it says how often.
 """,
                 """\
 - Numbers of trajectories and of samples, and what is counted from them, are mostly those of dummies.

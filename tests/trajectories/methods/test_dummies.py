@@ -267,3 +267,18 @@ def test_whoever_knows_samples_or_looks_at_others_finds_people() -> None:
     assert apart.blind is not None
     assert apart.right >= 80
     assert apart.blind <= 40
+
+
+@pytest.mark.parametrize("pattern", ["rotation", "random"])
+def test_dummies_of_people_who_meet_nobody_are_told_by_meetings_and_by_speeds(pattern: str) -> None:
+    random = np.random.default_rng(5)
+    n, moments = 60, 40
+    begin, end = random.uniform(0, 400, (2, n, 1, 2))
+    gone = np.clip((np.arange(moments) - 12) / 16, 0, 1)[:, None]
+    way = begin * (1 - gone) + end * gone + 0.3 * np.cumsum(random.normal(0, 1, (n, moments, 2)), axis=1)
+    x, y = np.floor(way).reshape(-1, 2).T.astype(int)
+    user, t = np.repeat(np.arange(n), moments), np.tile(np.arange(moments), n)
+    people = Trajectories.of(user=user, t=t, x=x, y=y, grid=Grid())
+    apart = guess_apart(people, Dummies(pattern=pattern, withheld=0.5).anonymise(people))
+    assert apart.right is not None
+    assert apart.right >= 80

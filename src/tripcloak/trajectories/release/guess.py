@@ -139,7 +139,7 @@ class LinkGuess:
 
 @dataclass(frozen=True, kw_only=True)
 class ApartGuess(OwnerGuess):
-    """Of 100 people, how many own trajectories are told from their dummies, by where others are and blindly.
+    """Of 100 people, how many own trajectories are told from their dummies, by looking and blindly.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class ApartGuess(OwnerGuess):
         about = "about" if self.people >= MANY else "up to"
         return (
             f"the true trajectory is told from its dummies for {about} {self.right} in 100 {of} by somebody "
-            f"who looks at where others are (blindly for {self.blind})"
+            f"who looks at where and how all of them go (blindly for {self.blind})"
         )
 
 
