@@ -39,9 +39,10 @@ class Exports:
         """
         wanted = []
         for one in dict.fromkeys(asked):
-            is_address = one.lower().startswith(tuple(f"{scheme}:" for scheme in SCHEMES))
+            scheme = one.lower().startswith(tuple(f"{scheme}:" for scheme in SCHEMES))
+            is_address = scheme or "://" in one or "=" in one
             name, where = (DATABASE, one) if is_address else (one, None)
-            if find_format(name).of != kind:
+            if find_format(name, "also").of != kind:
                 raise InputError(f"{name} is for releases of {FORMATS[name].of}, not of {kind}")
             if name == DATABASE:
                 if where is None:

@@ -115,14 +115,14 @@ FORMATS: Mapping[str, Format] = {
 """Every format by its name."""
 
 
-def find_format(name: str) -> Format:
-    """Return the format of a name.
+def find_format(name: str, option: str = "to") -> Format:
+    """Return the format of a name; the option is what asked for it.
 
     >>> find_format("gpkg").suffix
     '.gpkg'
     """
     if name not in FORMATS:
-        raise InputError(f"{called('to')} must be one of {', '.join(sorted(FORMATS))}; got {name!r}")
+        raise InputError(f"{called(option)} must be one of {', '.join(sorted(FORMATS))}; got {name!r}")
     return FORMATS[name]
 
 

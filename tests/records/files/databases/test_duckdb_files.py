@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -11,6 +12,8 @@ import pytest
 import shapely
 from pyarrow import parquet
 
+from tripcloak.exporting.beside import Exports
+from tripcloak.exporting.databases import database_address
 from tripcloak.ground.errors import InputError, MissingFileError, UnreadableFileError
 from tripcloak.records.files.databases.addresses import address_of
 from tripcloak.records.files.databases.fetching import fetch, fetched, forget_fetched
@@ -119,3 +122,26 @@ def test_an_unknown_projection_is_told() -> None:
     bytes_ = shapely.to_wkb(shapely.set_srid(shapely.Point(1, 2), 987654), include_srid=True)
     with pytest.raises(InputError, match=r"EPSG:987654, which is not known"):
         PointColumns({"geom": 0}).replaced(pa.record_batch({"geom": pa.array([bytes_])}))
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("postgresql+psycopg2://ana:secret@db/city", "begins with postgresql:// here, without a driver"),
+        (" postgresql://ana:secret@db/city", "begins with postgresql:// here"),
+        ("host=db user=ana password=secret dbname=city", "begins with postgresql:// here"),
+        ("mysql://ana:secret@db/city#trips", "got an address with mysql://"),
+        ("https://ana:secret@web.example/trips.csv", "got an address with https://"),
+    ],
+)
+def test_addresses_of_another_kind_are_refused_and_not_repeated(address: str, told: str) -> None:
+    for ask in (fetch, database_address, lambda one: Exports.of([one], "flows")):
+        with pytest.raises(InputError, match=re.escape(told)) as refused:
+            ask(address)
+        assert "secret" not in str(refused.value)
+
+
+def test_a_file_may_be_called_like_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("by password=none.csv").touch()
+    assert address_of("by password=none.csv") is None

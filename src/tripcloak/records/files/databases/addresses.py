@@ -16,6 +16,9 @@ FILES = (".duckdb", ".ddb")
 MAGIC, MAGIC_AT = b"DUCK", 8
 """What a DuckDB file has at that place."""
 
+_ELSEWHERE = re.compile(r"\s*(?:([a-z][a-z0-9+.-]{1,30})://|(?:\S+=.*\s)?password\s*=)", re.IGNORECASE)
+"""How an address begins that is of another kind: a scheme, or libpq's list of words and values."""
+
 _QUERY = re.compile(r"\s*(select|with|values|from)\b", re.IGNORECASE)
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^."]+)')
 
@@ -82,7 +85,8 @@ def address_of(given: str) -> Address | None:
     Raises
     ------
     InputError
-        It holds a password, which whoever lists the processes of the machine would see.
+        It holds a password, which whoever lists the processes of the machine would see; or it is an address
+        that nothing here reads, which is not repeated, since it may hold one.
 
     Examples
     --------
@@ -101,6 +105,8 @@ def address_of(given: str) -> Address | None:
         return Address(database, rows.strip())
     if Path(given).exists():
         database, rows = given, ""
+    elif elsewhere := _ELSEWHERE.match(given):
+        raise InputError(_other_kind(elsewhere[1] or ""))
     if database.lower().endswith(FILES) or _is_duckdb(given_path(database)):
         return Address(str(given_path(database)), rows.strip())
     return None
@@ -119,6 +125,19 @@ def alike(name: Sequence[str], tables: Sequence[Sequence[str]]) -> str:
     listed.sort(key=lambda one: -SequenceMatcher(None, wanted, one).ratio())
     shown = ", ".join(listed[:10])
     return shown if len(listed) <= 10 else f"{shown} and {len(listed) - 10:,} more"
+
+
+def _other_kind(scheme: str) -> str:
+    """Return what to do with an address of another kind; not what it holds beyond its scheme."""
+    if not scheme or scheme.lower().partition("+")[0] in SCHEMES:
+        return (
+            "the address of a PostgreSQL database begins with postgresql:// here, without a driver: "
+            "postgresql://user@host:5432/name#table; passwords go into ~/.pgpass"
+        )
+    return (
+        f"expected a file, or a database as postgresql://user@host:5432/name#table or city.duckdb#table; got "
+        f"an address with {scheme.lower()}://. Fetch what it leads to, and give the file"
+    )
 
 
 def _has_scheme(text: str) -> bool:
