@@ -239,6 +239,14 @@ def test_population_is_named_when_it_is_the_volume(open_map):
     assert reader.panel("origin").locator(".note").inner_text() == "1 zone, population 1,234.5"
 
 
+def processor_seconds(page):
+    """Return what the page's process has taken so far, whatever else the machine is doing."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    told = session.send("Performance.getMetrics")["metrics"]
+    return {entry["name"]: entry["value"] for entry in told}["ProcessTime"]
+
+
 def test_twenty_thousand_zones_and_fifty_thousand_flows_open_quickly(open_map):
     draw = random.Random(5)
     cells = sorted(h3.grid_disk(h3.latlng_to_cell(48.8566, 2.3522, 8), 58))[:10_000]
@@ -264,7 +272,7 @@ def test_twenty_thousand_zones_and_fifty_thousand_flows_open_quickly(open_map):
     assert len(flows) == 50_000
     reader = open_map(({"type": "FeatureCollection", "features": features}, flows))
     reader.settle()
-    assert reader.page.evaluate("performance.now()") < 2000
+    assert processor_seconds(reader.page) < 1
     assert reader.page.evaluate("document.documentElement.outerHTML.length") < 6_000_000
     north, south = (reader.point("origin", 0.5, down)[1] for down in (0.4, 0.6))
     # A wheel turns around a whole pixel, a pointer stands on parts of one.
