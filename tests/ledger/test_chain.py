@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tripcloak.cli.next_steps import next_step
 from tripcloak.ground.errors import AuditFailedError, InputError, TripcloakError
 from tripcloak.ledger.store import Ledger, chain, init_ledger, open_ledger
 from tripcloak.ledger.store.chain import append, read_chain
@@ -188,9 +190,19 @@ def test_the_key_from_before_a_rotation(folder: Path) -> None:
         open_ledger(folder)
 
 
-def test_a_chain_without_its_head(folder: Path) -> None:
-    (folder / "head.json").unlink()
-    assert_broken(folder, r"head\.json, is missing")
+@pytest.mark.parametrize("what", ["head.json", "chain"])
+def test_a_ledger_of_which_a_part_is_missing(folder: Path, what: str) -> None:
+    (folder / what).rename(folder.parent / what)
+    assert_broken(folder, rf"{re.escape(what)}, is missing")
+
+
+def test_who_has_a_wrong_key_is_told_what_to_type(folder: Path) -> None:
+    (folder / "key").write_bytes(b"{}")
+    with pytest.raises(InputError) as caught:
+        open_ledger(folder)
+    assert f"`tripcloak ledger verify {folder}`" in str(caught.value)
+    where = ["trips.csv", "--where", "a = 1", "--ledger", str(folder)]
+    assert next_step(caught.value, "anonymise", where) == ""
 
 
 def test_nothing_is_begun_where_the_clock_ran_backwards(
@@ -218,8 +230,7 @@ def test_a_ledger_of_a_newer_version(folder: Path) -> None:
 
 def test_a_folder_that_is_no_ledger(tmp_path: Path, folder: Path) -> None:
     (tmp_path / "file").write_text("")
-    shutil.rmtree(folder / "chain")
-    for place in (tmp_path, tmp_path / "nowhere", tmp_path / "file", folder):
+    for place in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
         with pytest.raises(InputError, match="is no ledger; make one with `tripcloak ledger init"):
             open_ledger(place)
 

@@ -87,7 +87,10 @@ def _checked(folder: Path, key: LedgerKey, files: Sequence[Path]) -> tuple[Entry
             if any(sealed)
             else "not the one that this ledger was written with"
         )
-        raise InputError(f"the key in {folder} is {of}; bring back the right one")
+        raise InputError(
+            f"the key in {folder} is {of}; bring back the right one. `tripcloak ledger verify {folder}` says "
+            "whether it is"
+        )
     previous = NOTHING
     for at, (path, text) in enumerate(zip(files, texts, strict=True)):
         if path.name != _name(at + 1):
@@ -175,14 +178,16 @@ def read_head(folder: Path) -> dict[str, Any]:
     """Return which entry is recorded as the last, or raise where the folder is no ledger that can be read."""
     if not (folder / HEAD).is_file() and any((folder / CHAIN).glob("[0-9]*.json")):
         raise _broken(folder, f"the record of its last entry, {HEAD}, is missing")
-    if not (folder / HEAD).is_file() or not (folder / CHAIN).is_dir():
+    if (folder / HEAD).is_file() and not (folder / CHAIN).is_dir():
+        raise _broken(folder, f"the folder of its entries, {CHAIN}, is missing")
+    if not (folder / HEAD).is_file():
         raise InputError(f"{folder} is no ledger; make one with `tripcloak ledger init {folder}`")
     head = _parsed((folder / HEAD).read_bytes())
     told = head.get("format")
     if told != FORMAT and isinstance(told, str) and told.startswith("tripcloak ledger "):
         raise InputError(
             f"{folder} is of another version ({told.removeprefix('tripcloak ')}) than this one reads "
-            f"({FORMAT.removeprefix('tripcloak ')}); update tripcloak"
+            f"({FORMAT.removeprefix('tripcloak ')}); update tripcloak: `tripcloak --version` says which it is"
         )
     return head
 

@@ -89,21 +89,29 @@ def read_key(path: Path) -> LedgerKey:
     except OSError as error:
         raise InputError(
             f"the key of the ledger cannot be read ({path}: {error.strerror}); without it no record is known "
-            "again. Bring it back from where you keep a copy"
+            f"again. {_bring_back(path)}"
         ) from None
     if stat.S_IMODE(mode) & 0o077:
-        raise InputError(f"others than its owner can read {path}; close it to them first (chmod 600 {path})")
+        raise InputError(f"others than its owner can read {path}; close it to them first: `chmod 600 {path}`")
     try:
         told = parse_json(text)
         written = str(told["format"])
         if written.startswith(KIND) and written != FORMAT:
             raise InputError(
-                f"{path} was written by a newer version of tripcloak; use that one, or a newer one"
+                f"{path} was written by a newer version of tripcloak; use that one, or a newer one: "
+                "`tripcloak --version` says which it is"
             )
         key = LedgerKey(bytes.fromhex(told["secret"]), tuple(bytes.fromhex(one) for one in told["records"]))
         sound = written == FORMAT and len(key.secret) == _SECRET and len(key.records) > 0
     except (ValueError, KeyError, TypeError, AttributeError):
         sound = False
     if not sound or any(len(one) != KEY for one in key.records):
-        raise InputError(f"{path} holds no key of a ledger; bring it back from where you keep a copy")
+        raise InputError(f"{path} holds no key of a ledger. {_bring_back(path)}")
     return key
+
+
+def _bring_back(path: Path) -> str:
+    return (
+        f"Bring it back from where you keep a copy; `tripcloak ledger verify {path.parent}` says whether it "
+        "is the right one"
+    )
