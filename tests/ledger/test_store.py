@@ -51,6 +51,16 @@ def test_what_goes_in_comes_out_again(new_ledger: NewLedger, releases: Releases,
     assert numbers["origin"].to_pylist() == zones.tolist()
 
 
+def test_rows_that_are_dropped_are_told_without_a_ledger_alone(releases: Releases) -> None:
+    """Two numbers of dropped rows, before and after somebody is erased, tell how many were that person's."""
+    cleaning = replace(releases.first.reading.trips.cleaning, dropped={"missing_coordinate": 500})
+    trips = replace(releases.first.reading.trips, cleaning=cleaning)
+    made = replace(releases.first, reading=replace(releases.first.reading, trips=trips))
+    assert made.to_publish()["dropped"] == {}
+    alone = replace(made, request=replace(made.request, keyed=None))
+    assert alone.to_publish()["dropped"] == {"missing_coordinate": 500}
+
+
 def test_rounded_numbers_come_back_with_their_totals(
     new_ledger: NewLedger, releases: Releases, tmp_path: Path
 ) -> None:

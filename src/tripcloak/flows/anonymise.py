@@ -156,7 +156,8 @@ class MadeRelease:
     def to_publish(self) -> dict[str, Any]:
         """Return what the manifest says beside the release itself."""
         return {
-            "dropped": _dropped(self.reading.trips.cleaning),
+            # Beside other releases of the same people, a number less another one would tell of few rows.
+            "dropped": _dropped(self.reading.trips.cleaning) if self.request.keyed is None else {},
             "people": self.reading.trips.cleaning.people,
             "tilings": _tilings(self.reading),
             "segment": self.request.source.segment,
