@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 import weakref
@@ -17,13 +18,15 @@ from tripcloak.flows.anonymise import write_release
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.release.rounding import RoundTo
 from tripcloak.ground.errors import AuditFailedError, InputError, InternalError, OutputExistsError
+from tripcloak.ground.folders import explained
 from tripcloak.ground.keys import make_keys, read_signing_key
 from tripcloak.ledger.adding import add_release
 from tripcloak.ledger.disclosing import disclosed, read_again
-from tripcloak.ledger.releasing import anonymise_with_ledger
+from tripcloak.ledger.releasing import anonymise_with_ledger, written_after
 from tripcloak.ledger.store import Ledger, columns, init_ledger, open_ledger
 from tripcloak.ledger.store.columns import read_columns
 from tripcloak.ledger.store.describing import covered_words, flows_to_record
+from tripcloak.ledger.store.releases import RecordedRelease
 from worlds.ledgers import KEY, Releases, asked, publish, record, same
 from worlds.trips import some_trips, write_csv
 
@@ -481,6 +484,23 @@ def test_a_release_that_cannot_be_written_is_abandoned(
                 asked(releases.trips, tmp_path / "two", force=True), ledger, guard=lambda *_: None
             )
     assert [one.state for one in open_ledger(ledger.folder).releases] == ["abandoned", "prepared"]
+
+
+def test_a_release_is_not_said_to_be_gone_where_its_files_could_not_be_noted(
+    new_ledger: NewLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise explained(OSError(errno.ENOSPC, "full"), tmp_path, "ledger")
+
+    ledger, none = new_ledger(), object.__new__(RecordedRelease)
+    monkeypatch.setattr(ledger, "released", full)
+    with pytest.raises(InputError) as caught, written_after(none, tmp_path / "one", ledger):
+        (tmp_path / "one/release").mkdir(parents=True)
+    words = str(caught.value)
+    assert "no room left" in words
+    assert "left behind" not in words
+    assert "counts as published, but the ledger could not note its files" in words
+    assert f"`tripcloak ledger add {tmp_path / 'one'} --ledger {ledger.folder}`" in words
 
 
 def test_noisy_releases_from_before_are_recorded_too(

@@ -278,4 +278,11 @@ def written_after(release: RecordedRelease, out: Path, ledger: Ledger) -> Iterat
             with suppress(TripcloakError):
                 ledger.abandon(release)
         raise
-    ledger.released(release, out)
+    try:
+        ledger.released(release, out)
+    except InputError as error:
+        raise InputError(
+            f"the release is in {out} and counts as published, but the ledger could not note its files: "
+            f"{str(error).partition(';')[0]}. When that is mended, `tripcloak ledger add {out} --ledger "
+            f"{ledger.folder}` records it"
+        ) from error
