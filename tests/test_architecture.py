@@ -359,6 +359,13 @@ def test_no_query_is_recursive() -> None:
     assert not [str(path) for path in sources() if "with recursive" in path.read_text().lower()]
 
 
+def test_tables_are_read_by_whole_paths() -> None:
+    """Arrow takes a path that begins with file: or s3: for a place elsewhere, unless it is a whole one."""
+    calls = [call for path in sources() for call in path.read_text().split("parquet.read_table(")[1:]]
+    assert len(calls) > 20
+    assert [call[:60] for call in calls if ".absolute()" not in call[:60]] == []
+
+
 def test_data_frames_and_plots_stay_at_the_edge() -> None:
     users = {room_of(one.by) for one in imports() if one.of.split(".")[0] in KEPT_OUT}
     assert users == FRAMES

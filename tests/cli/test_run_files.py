@@ -67,6 +67,12 @@ def test_init_writes_what_anonymise_takes(trips: Path, monkeypatch: pytest.Monke
     assert tomllib.loads((trips / "out/private/run.toml").read_text())["k"] == 10
 
 
+def test_init_takes_a_pattern_from_the_root(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer(monkeypatch, f"{trips}/*.parquet", "n", "cnil-10", "h3:7", "20%", "out")
+    assert run(["init"]) == 0
+    assert tomllib.loads((trips / "run.toml").read_text())["inputs"] == [f"{trips}/*.parquet"]
+
+
 def test_init_refuses_what_would_not_run(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer(monkeypatch, "none.parquet")
     assert run(["init"]) == 2

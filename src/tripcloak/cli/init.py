@@ -10,7 +10,7 @@ from tripcloak.cli.options import Force
 from tripcloak.cli.rules import RULES
 from tripcloak.cli.screen import show
 from tripcloak.ground.errors import InputError, OutputExistsError
-from tripcloak.ground.given_paths import given_path
+from tripcloak.ground.given_paths import given_path, matching
 
 ZONES = "h3:10"
 
@@ -69,7 +69,7 @@ def _input(question: str) -> str:
     from tripcloak.records.files.databases.addresses import address_of
 
     given: str = typer.prompt(question)
-    if address_of(given) is None and not (given_path(given).exists() or any(Path().glob(given))):
+    if address_of(given) is None and not (given_path(given).exists() or any(matching(given))):
         raise InputError(f"there is no file {given}; check the path, and start again")
     return given
 

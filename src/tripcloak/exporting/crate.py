@@ -178,10 +178,10 @@ class Described:
         from pyarrow import compute, parquet
 
         if self.facts["kind"] == "trajectories":
-            table = parquet.read_table(self.public / "samples.parquet")
+            table = parquet.read_table(self.public.absolute() / "samples.parquet")
             sides = ("lon_min", "lat_min", "lon_max", "lat_max")
         else:
-            table = parquet.read_table(self.public / "zones.parquet", columns=["lon", "lat"])
+            table = parquet.read_table(self.public.absolute() / "zones.parquet", columns=["lon", "lat"])
             sides = ("lon", "lat", "lon", "lat")
         ends = [compute.min(table[name]) for name in sides[:2]] + [
             compute.max(table[name]) for name in sides[2:]

@@ -105,7 +105,7 @@ def _tables(public: Path, facts: dict[str, Any]) -> Any:
 
     if facts["kind"] == "trajectories":
         return public / "samples.parquet"
-    return PublicTables(facts, *(parquet.read_table(public / name) for name in READ["flows"]))
+    return PublicTables(facts, *(parquet.read_table(public.absolute() / name) for name in READ["flows"]))
 
 
 def refuse_changed(public: Path, facts: dict[str, Any]) -> None:

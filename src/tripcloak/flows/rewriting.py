@@ -158,7 +158,9 @@ class WrittenFlows:
         from pyarrow import parquet
 
         path = self.public.parent / PRIVATE / "hierarchy.parquet"
-        rows = parquet.read_table(path, columns=["axis", "zone"], filters=[("height", "=", 0)]).to_pylist()
+        rows = parquet.read_table(
+            path.absolute(), columns=["axis", "zone"], filters=[("height", "=", 0)]
+        ).to_pylist()
         return {axis: [row["zone"] for row in rows if row["axis"] == axis] for axis in AXES}
 
     def _read(self, name: str) -> pa.Table:

@@ -1,8 +1,10 @@
-"""Paths as people write them: what ~ means where no shell has seen it."""
+"""Paths as people write them: what ~ and patterns mean where no shell has seen them."""
 
 from __future__ import annotations
 
+import glob
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from tripcloak.ground.errors import InputError
@@ -29,6 +31,20 @@ def given_path(given: str | os.PathLike[str]) -> Path:
     except RuntimeError:
         # Nobody of that name: as in a shell, it is a name like any other.
         return place
+
+
+def matching(given: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield what a pattern matches, in no order; folders in it that exist under their names are those.
+
+    Examples
+    --------
+    >>> list(matching("no such folder/*.csv"))
+    []
+    """
+    place = given_path(given)
+    there = next((folder for folder in place.parents if folder.is_dir()), Path())
+    rest = place.relative_to(there)
+    return (Path(name) for name in glob.iglob(str(Path(glob.escape(str(there))) / rest), recursive=True))
 
 
 def output_path(given: str | os.PathLike[str]) -> Path:

@@ -128,11 +128,11 @@ def read_tables(folder: Path, name: str) -> list[PublicTable]:
     public = public_part(folder).absolute()
     try:
         columns = _columns(facts, promise, folder)
-        zones = parquet.read_table(public / "zones.parquet")
+        zones = parquet.read_table(public.absolute() / "zones.parquet")
         read = _Reader(name, facts, promise, columns, tuple(OutlinedZones.of(zones, axis) for axis in AXES))
-        found = [read.table(parquet.read_table(public / "flows.parquet"))]
+        found = [read.table(parquet.read_table(public.absolute() / "flows.parquet"))]
         if promise.segments:
-            rows = parquet.read_table(public / "segments.parquet")
+            rows = parquet.read_table(public.absolute() / "segments.parquet")
             segments = np.asarray(rows["segment"].to_pylist(), dtype=np.str_)
             found += [
                 read.table(rows.filter(segments == part), part) for part in np.unique(segments).tolist()
@@ -227,7 +227,7 @@ class _Reader(NamedTuple):
         """Return the tables beside the flows, without those that repeat another, cell by cell."""
         from pyarrow import parquet
 
-        rows = parquet.read_table(public / "tables.parquet")
+        rows = parquet.read_table(public.absolute() / "tables.parquet")
         outlined = self._outlined(public)
         sides = [np.asarray(rows[f"{axis}_level"].to_pylist(), dtype=np.str_) for axis in AXES]
         found, known = [], set()
@@ -257,7 +257,7 @@ class _Reader(NamedTuple):
         found = {(axis, "own"): zones for axis, zones in zip(AXES, self.zones, strict=True)}
         found |= {(axis, "all"): OutlinedZones.everywhere() for axis in AXES}
         if self.facts["tables"]["levels"]:
-            rows = parquet.read_table(public / "levels.parquet")
+            rows = parquet.read_table(public.absolute() / "levels.parquet")
             level = np.asarray(rows["level"].to_pylist(), dtype=np.str_)
             found |= {
                 (axis, tier): OutlinedZones.of(rows.filter(level == tier), axis)

@@ -40,7 +40,7 @@ class PublicFlows:
         self.facts, self.public = facts, public.absolute()
         self.promise = Promise.from_manifest(facts["promise"])
         try:
-            self.flows = parquet.read_table(self.public / "flows.parquet")
+            self.flows = parquet.read_table(self.public.absolute() / "flows.parquet")
             self.zones = json.loads((self.public / "zones.geojson").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise InputError(f"{public} is not a whole release: its flows or zones cannot be read") from error
@@ -165,7 +165,7 @@ class PublicFlows:
             return None
         from pyarrow import parquet
 
-        table = parquet.read_table(path)
+        table = parquet.read_table(path.absolute())
         unit = next(name for name in ("trips", "population", "travellers") if name in table.column_names)
         names, place = np.unique(np.asarray(table["segment"].to_pylist()), return_inverse=True)
         return Chart(

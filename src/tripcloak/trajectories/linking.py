@@ -132,7 +132,7 @@ def _people(folder: Path, names: dict[str, int]) -> dict[str, int]:
             "guess is right; give the folder that holds both parts"
         )
     try:
-        rows = parquet.read_table(path)
+        rows = parquet.read_table(path.absolute())
         users, trajectories = (rows[name].to_pylist() for name in ("user", "trajectory"))
     except (KeyError, ValueError, OSError):
         raise InputError(f"{folder}: private/mapping.parquet cannot be read") from None

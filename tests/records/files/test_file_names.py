@@ -99,6 +99,18 @@ def test_names_that_are_ids_stay_different(tmp_path: Path, read: ReadPaths) -> N
     assert len({person for (person,) in people}) == 4
 
 
+def test_a_folder_that_exists_is_that_folder_in_a_pattern_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("[d]", "d"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trips.csv").write_text(LINES, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for start in ("", f"{tmp_path}/"):
+        assert expand_paths([f"{start}[d]/*.csv"]) == [Path(f"{start}[d]/trips.csv")]
+        assert expand_paths([f"{start}[d]*/*.csv"]) == [Path(f"{start}d/trips.csv")]
+
+
 def test_links_are_plain_private_and_gone_with_the_connection(tmp_path: Path) -> None:
     odd = tmp_path / "[x]" / ("*" * 250)
     odd.parent.mkdir()

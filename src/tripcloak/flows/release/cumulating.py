@@ -34,7 +34,7 @@ def cumulative_table(folders: Mapping[str, Path]) -> pa.Table:
     from pyarrow import parquet
 
     places = [public_part(folder).absolute() for folder in folders.values()]
-    found = [parquet.read_table(place / "flows.parquet") for place in places]
+    found = [parquet.read_table(place.absolute() / "flows.parquet") for place in places]
     axes = [name for name in ("time", "origin", "destination") if name in found[0].column_names]
     units = adds_up([name for name in found[0].column_names if name not in (*axes, *POINTS, *NAMES)])
     until: list[pa.Table] = []

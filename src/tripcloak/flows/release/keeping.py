@@ -135,7 +135,7 @@ def _document(path: Path) -> dict[str, Any]:
 def _columns(public: Path, facts: Mapping[str, Any]) -> dict[str, list[str]]:
     from pyarrow import parquet
 
-    flows = parquet.read_table(public / "flows.parquet")
+    flows = parquet.read_table(public.absolute() / "flows.parquet")
     axes = [axis for axis in AXES if axis in flows.column_names]
     if not len(flows) or (len(axes) > 2) != ("time_slot_minutes" in facts["hierarchy"]):
         raise ValueError("the manifest and the flows do not go together")
@@ -146,7 +146,7 @@ def _members(*public: Path) -> dict[str, str]:
     """Return, by axis, a digest of the tiles below zones, where the tables of zones list them."""
     from pyarrow import parquet
 
-    tables = [parquet.read_table(folder / "zones.parquet") for folder in public]
+    tables = [parquet.read_table(folder.absolute() / "zones.parquet") for folder in public]
     if not all("members" in table.column_names for table in tables):
         return {}
     found = {}

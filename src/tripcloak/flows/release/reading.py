@@ -82,8 +82,8 @@ def noisy_release(
 
     # Arrow takes a path that begins with ~ or s3: for another place, but not if it begins at the root.
     public = folder.absolute() / PUBLIC
-    flows = parquet.read_table(public / "flows.parquet")
-    told = parquet.read_table(public / "zones.parquet")
+    flows = parquet.read_table(public.absolute() / "flows.parquet")
+    told = parquet.read_table(public.absolute() / "zones.parquet")
     domains = shared_domains(matrix.origins, matrix.destinations)
     if domains is None:
         raise ValueError("the hierarchy does not say which zones there could be")
@@ -245,7 +245,7 @@ def _groups(folder: Path) -> Any:
 
     path = folder.absolute() / PRIVATE / "groups.parquet"
     try:
-        return parquet.read_table(path).combine_chunks()
+        return parquet.read_table(path.absolute()).combine_chunks()
     except FileNotFoundError:
         raise InputError(
             f"{folder} holds no private/groups.parquet, which says which flow went where"
@@ -342,8 +342,8 @@ def read_published(folder: Path) -> Published:
 
     public, facts = public_part(folder).absolute(), read_manifest(folder, "flows")
     try:
-        flows = parquet.read_table(public / "flows.parquet")
-        return published_of(facts, flows, parquet.read_table(public / "zones.parquet"))
+        flows = parquet.read_table(public.absolute() / "flows.parquet")
+        return published_of(facts, flows, parquet.read_table(public.absolute() / "zones.parquet"))
     except (OSError, KeyError, ValueError) as error:
         raise InputError(
             f"{public} is not a whole release: flows.parquet, zones.parquet or a column of theirs is missing"

@@ -95,7 +95,7 @@ def _read(folder: Path) -> PublishedPeriod:
     from pyarrow import parquet
 
     public = public_part(folder).absolute()
-    flows, zones = (parquet.read_table(public / f"{name}.parquet") for name in ("flows", "zones"))
+    flows, zones = (parquet.read_table(public.absolute() / f"{name}.parquet") for name in ("flows", "zones"))
     places = [one for one in zones_geojson(zones)["features"] if one["properties"]["axis"] in AXES]
     facts = read_manifest(folder, "flows")
     return PublishedPeriod(facts, flows_over_time(flows), places, published_background(public, facts))

@@ -318,7 +318,7 @@ def read_columns(folder: Path, file: Written, *columns: str) -> Any:
     try:
         if file_digest(path) == file["sha256"]:
             # Without threads: it is quick enough, and a process that was forked off may have none.
-            return parquet.read_table(path, columns=list(columns) or None, use_threads=False)
+            return parquet.read_table(path.absolute(), columns=list(columns) or None, use_threads=False)
     except FileNotFoundError:
         raise _damaged(path, "is missing") from None
     except (OSError, pa.ArrowException):

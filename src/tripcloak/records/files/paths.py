@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from tripcloak.ground.errors import InputError, MissingFileError, UnreadableFileError
 from tripcloak.ground.folders import PUBLIC
-from tripcloak.ground.given_paths import given_path
+from tripcloak.ground.given_paths import given_path, matching
 from tripcloak.ground.manifest import NAME
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import looks_like_data, unique_names
@@ -166,7 +166,7 @@ def _expand(path: str, preset: Preset | None) -> list[Path]:
         return [_readable(place, preset)]
     if not glob.has_magic(path):
         raise MissingFileError(f"there is no file {path}; {_nearby(place, preset)}")
-    found = [Path(name) for name in sorted(glob.glob(str(place), recursive=True))]
+    found = sorted(matching(path), key=str)
     if preset is not None:
         found = [hit for hit in found if not preset.passes_over(hit.name)]
     files = [file for hit in found for file in (_expand(str(hit), preset) if hit.is_dir() else [hit])]

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from tripcloak.ground.errors import InputError, UnreadableFileError
-from tripcloak.ground.given_paths import given_path
+from tripcloak.ground.given_paths import given_path, matching
 from tripcloak.records.files.encodings import COMPRESSED
 from tripcloak.records.files.standard_input import STANDARD_INPUT
 from tripcloak.records.presets import PRESETS, Preset, of_lines
@@ -102,5 +102,4 @@ def _files(path: str) -> Iterator[Path]:
     elif place.is_file():
         yield place
     elif glob.has_magic(path):
-        found = (Path(name) for name in glob.iglob(str(place), recursive=True))
-        yield from sorted(one for one in islice(found, _ENTRIES) if one.is_file())
+        yield from sorted(one for one in islice(matching(path), _ENTRIES) if one.is_file())

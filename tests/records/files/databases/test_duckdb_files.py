@@ -85,6 +85,14 @@ def test_a_file_whose_name_has_a_hash_is_that_file(tmp_path: Path) -> None:
     assert address_of(str(odd)) is None
 
 
+def test_a_name_that_begins_like_another_kind_of_database_is_that_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.rename(file.with_name("sqlite:city.duckdb"))
+    monkeypatch.chdir(file.parent)
+    assert rows("sqlite:city.duckdb#trips").num_rows == 10
+
+
 def test_the_rows_are_private_and_go_away(file: Path) -> None:
     path = Path(fetch(f"{file}#trips") or "")
     assert path.parent.stat().st_mode & 0o077 == 0

@@ -36,12 +36,15 @@ def rows_of(address: Address) -> Iterator[tuple[pa.RecordBatchReader, list[str]]
     file = Path(address.database)
     if not file.is_file():
         raise MissingFileError(f"there is no file {file}; check the path")
-    problem = ""
+    # A relative one may begin like the address of another kind of database.
+    whole, problem = str(file.absolute()), ""
     with connect("512MB") as con:
         try:
-            con.execute(f"ATTACH '{str(file).replace(chr(39), chr(39) * 2)}' AS {_NAME} (READ_ONLY)")
+            con.execute(
+                f"ATTACH '{str(file.absolute()).replace(chr(39), chr(39) * 2)}' AS {_NAME} (READ_ONLY)"
+            )
             con.execute(f"USE {_NAME}")
-            close_to_files(con, [str(file)])
+            close_to_files(con, [whole])
             query = address.rows.rstrip().rstrip(";") if address.is_query else None
             source = f"({query})" if query is not None else _table(con, address)
             kinds = {name: kind for name, kind, *_ in con.execute(f"DESCRIBE FROM {source}").fetchall()}
