@@ -16,8 +16,10 @@ from tripcloak.flows.methods.branching import Branching
 from tripcloak.flows.methods.cut_pairs import CutPairSearch, Settled
 from tripcloak.flows.methods.decomposition import Decomposition
 from tripcloak.flows.methods.products import find_products
+from tripcloak.flows.methods.tree_method import Withhold
 from tripcloak.flows.methods.withholding import withhold_best
 from tripcloak.flows.model import ODMatrix
+from tripcloak.hierarchy import Hierarchy
 from worlds.cuts import Request, k_of, requests
 from worlds.depth import size
 from worlds.matrices import diced_tree, hierarchy_of
@@ -147,3 +149,39 @@ def test_a_small_input_ends_proven_optimal(monkeypatch: pytest.MonkeyPatch) -> N
     bound = method.anonymise(matrix).bound
     assert bound is not None
     assert bound.gap > 2
+
+
+FLAT = [3, 3, 3, -1], [0.0, 1.0, 2.5, 3.5]
+STEPS = [6, 5, 5, 6, 6, 7, 7, -1], [0.0, 1.0, 1.0, 1.0, 1.0, 2e9, 2e7, 3642220172.337193]
+EVEN = [3, 3, 3, -1], [2.0, 1.0, 1.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("tree", "trips", "k", "limit", "withhold", "least"),
+    [
+        # Both problems answer with the tiles at once, which leaves four trips too many to withhold.
+        pytest.param(FLAT, [2028, 1010, 4], 20, 0.001, "worst", 4.5, id="agree"),
+        # A price of nearly nothing would do for the limit, and proves nothing.
+        pytest.param(EVEN, [0, 3, 5], 5, 0.3, "unsafe", 5.0, id="free"),
+        # The highest price, about 1e13, would round what is saved to whole areas of towns.
+        pytest.param(STEPS, [1011, 5, 2, 1001, 1000], 2, 0.0, "worst", 1 + 2008 / 3019, id="dear"),
+    ],
+)
+def test_few_zones_end_proven_optimal(
+    tree: tuple[list[int], list[float]],
+    trips: list[int],
+    k: int,
+    limit: float,
+    withhold: Withhold,
+    least: float,
+) -> None:
+    parents, areas = tree
+    ids = [f"zone{i}" for i in range(len(parents))]
+    origins = Hierarchy.from_parents(ids, parents, area_km2=np.array(areas))
+    destinations = Hierarchy.from_parents(["there"], [-1], area_km2=np.ones(1))
+    ends = np.repeat(np.arange(len(trips)), trips)
+    matrix = ODMatrix.from_trips(origins, destinations, ends, np.zeros_like(ends))
+    method = TwinCut(promise=k_of(k), suppression_limit=limit, loss="area", withhold=withhold)
+    bound = method.anonymise(matrix).bound
+    assert bound is not None
+    assert (bound.value, bound.gap) == (pytest.approx(least), 0.0)

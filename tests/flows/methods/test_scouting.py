@@ -202,6 +202,26 @@ def test_releases_after_scouting_keep_all_promises(request: Request) -> None:
         hold_to(request, matrix, release, plain.twin_frontier(boxes, plain.pairs_of_cuts(boxes)))
 
 
+@pytest.mark.parametrize("enough", [10.0, -1.0], ids=["astray", "too little proven"])
+def test_where_a_scout_is_of_no_use_all_zones_are_looked_at(
+    enough: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three trips stand alone in both cuts that it brings, so that neither can be mended by itself."""
+    tree = Hierarchy.from_parents(["a", "b", "c", "all"], [3, 3, 3, -1])
+    ends = np.repeat([0, 1, 2], [30, 3, 30])
+    matrix = ODMatrix.from_trips(tree, tree, ends, ends)
+    method = TwinCut(promise=k_of(5), suppression_limit=0.0 if enough > 0 else 0.1)
+    every = method.anonymise(matrix)
+    monkeypatch.setattr(scouting, "MANY", 0)
+    monkeypatch.setattr(scouting, "DEEP", 0)
+    monkeypatch.setattr("tripcloak.flows.methods.twincut.ENOUGH", enough)
+    tiles = np.arange(len(tree)) < tree.n_tiles
+    monkeypatch.setattr(Scout, "look", lambda self, search: Cuts(tiles, tiles, 50.0))
+    some = method.anonymise(matrix)
+    assert some.trips.tolist() == every.trips.tolist()
+    assert some.bound == every.bound
+
+
 def test_what_the_scout_missed_is_looked_at_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scout that saw the root alone looks about it; the zones that are wanted lie further down."""
     tree = hierarchy_of(diced_tree(Random(5), 40))

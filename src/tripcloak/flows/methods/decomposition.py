@@ -50,7 +50,7 @@ class Rounds(ABC):
         The largest proven lower bound so far on the mean loss of any cuts within the budget, or what
         was reached, if that is less: cuts that are no better than that are left out on the way.
     settled : bool
-        Nothing pulls any longer: the bound is as good as it gets.
+        Nothing pulls any longer: the bound is as good as it gets by rounds, and branching may go on.
     """
 
     def __init__(self, total: float, budget: float, price: float) -> None:
@@ -101,7 +101,8 @@ class Rounds(ABC):
         step = self._pace * (reached - proven) * self._released / length
         self._move(saving, step)
         price += step * weight * self._price_pull
-        self._go_to(float(np.clip(price, self.price / FURTHEST, self.price * FURTHEST)))
+        # No price below what is proven proves more.
+        self._go_to(max(float(np.clip(price, self.price / FURTHEST, self.price * FURTHEST)), self.bound))
 
     @abstractmethod
     def _savings(self) -> Floats:

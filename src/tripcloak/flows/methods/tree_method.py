@@ -65,7 +65,7 @@ class PriceSearch:
     bound : float
         The largest proven lower bound so far on the mean loss of any release within the budget.
     price : float
-        The price that proves it; the critical one when the search is done.
+        The lowest price tried that proves it; the critical one when the search is done.
     """
 
     solve: Callable[[float], PricedPartition]
@@ -84,7 +84,8 @@ class PriceSearch:
         """Return the best partition at a price; every answer may raise the bound."""
         offer = self.solve(price)
         least = least_mean(offer.cost, price, self.total, self.budget)
-        if least > self.bound:
+        # Of prices that prove the same the lowest: sums at a higher one are rounded more coarsely.
+        if least > self.bound or (least == self.bound and price < self.price):
             self.bound, self.price = least, price
         return offer
 

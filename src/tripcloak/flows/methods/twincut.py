@@ -36,7 +36,7 @@ from tripcloak.flows.methods.tree_method import (
 )
 from tripcloak.flows.model import ODMatrix
 from tripcloak.ground.arrays import Bools, Ints
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.ground.threads import blocks
@@ -56,6 +56,9 @@ fewer rounds do."""
 TRIES, FRINGE = 3, 0.01
 """Zones are looked at anew, so many times in all, while the best pair of cuts releases more than this share
 in zones below which nothing was looked at."""
+
+ENOUGH = 10.0
+"""All zones are looked at after all where those of a scout are not proven to be so many percent near."""
 
 NEAR = 1.005
 """How near the best possible is near enough for the proof to end, where no time is given for it."""
@@ -99,8 +102,9 @@ class TwinCut(TreeMethod):
     zones are split while the limit allows. It is never worse than ODkAnon or OIGH under the same
     limit, nor under a limit of what they suppress. Its certificate is by dual decomposition: two nested
     problems share the savings until they agree, and where they do not quite, their cuts are new starts.
-    Where flows and zones are many, only zones about those that a scout finds are looked at; the certificate
-    holds for all pairs of cuts all the same, theirs among them, and takes the place of the comparison.
+    Where flows and zones are many, only zones about those that a scout finds are looked at, if little is lost
+    by that; the certificate holds for all pairs of cuts all the same, theirs among them, and takes the
+    place of the comparison.
 
     Where time is an axis, it has a cut of its own, shared by all pairs of zones, and the three take turns.
 
@@ -139,31 +143,36 @@ class TwinCut(TreeMethod):
         """Return the best pair of cuts found, with the bound of the decomposition."""
         clock = Clock(self.time_limit)
         judged = self.keeps_safe or promise.by_product or self.time_limit is not None
-        timed = matrix.times is not None
+        timed, about = matrix.times is not None, None
         if not judged and not timed and pays(matrix, find_loss(self.loss)):
-            pairs, best, price = self._look_about(matrix, promise, progress, clock)
-            bound, rivals = 0.0, []
-        else:
-            # First, so that what they take of every flow is gone before the products are there.
-            rivals = [] if timed else _rivals(matrix, promise, self.suppression_limit)
-            products = self.find_products(matrix, promise, progress, clock)
-            budget = products.budget(self.suppression_limit)
-            pairs = CutPairSearch(products, budget, keeps_safe=self.keeps_safe)
-            bound, price, starts = self._relaxations(pairs)
-            uniform = pairs.best_uniform()
-            starts += [*([] if uniform is None else [uniform]), *(_pair_of(pairs, rival) for rival in rivals)]
-            best, price = _search(pairs, starts, price, clock, progress)
+            about = self._solve_about(matrix, promise, progress, clock)
+            if about is not None and (self.certify == 0 or about.is_near):
+                return about.solution
+        # First, so that what they take of every flow is gone before the products are there.
+        rivals = [] if timed else _rivals(matrix, promise, self.suppression_limit)
+        products = self.find_products(matrix, promise, progress, clock)
+        budget = products.budget(self.suppression_limit)
+        pairs = CutPairSearch(products, budget, keeps_safe=self.keeps_safe)
+        bound, price, starts = self._relaxations(pairs)
+        uniform = pairs.best_uniform()
+        starts += [*([] if uniform is None else [uniform]), *(_pair_of(pairs, rival) for rival in rivals)]
+        possible = bool(pairs.free.all())
+        best, price = _search(pairs, starts, price, clock, progress, possible=possible)
         settled = _settled(pairs, best)
         pairs.forget()
-        settled, proven = self._prove(pairs, settled, price, clock, progress)
-        bound = max(bound, proven)
+        if bound < settled.mean:
+            settled, proven = self._prove(pairs, settled, price, clock, progress)
+            bound = max(bound, proven)
         solution, mean = _solution(matrix, pairs, settled), settled.mean
         # They withhold single flows of a group, safe or not.
         for rival in () if self.keeps_safe else rivals:
-            if (reached := self._mean(matrix, pairs.products, rival)) < mean:
+            if (reached := self._mean(matrix, products, rival)) < mean:
                 solution, mean = rival.solution(matrix), reached
+        if about is not None:
+            bound = max(bound, about.bound)
+            solution, mean = (about.solution, about.mean) if about.mean < mean else (solution, mean)
         proven_over = self.proven_over(self.parameters(), timed=timed)
-        return solution._replace(bound=certificate(pairs.products, mean, bound, proven_over))
+        return solution._replace(bound=certificate(products, mean, bound, proven_over))
 
     @classmethod
     def proven_over(cls, told: Mapping[str, Any], *, timed: bool) -> str | None:
@@ -175,6 +184,21 @@ class TwinCut(TreeMethod):
     def axes(self, matrix: ODMatrix) -> tuple[Axis, ...]:
         """Return origins, destinations and, where there is one, the axis of time."""
         return with_slots(super().axes(matrix), self.time_weight)
+
+    def _solve_about(
+        self, matrix: ODMatrix, promise: Promise, progress: Progress, clock: Clock
+    ) -> _About | None:
+        """Return the best pair of cuts that a scout leads to, None if it leads to none."""
+        try:
+            pairs, best, price = self._look_about(matrix, promise, progress, clock)
+        except ImpossibleRequestError:
+            return None
+        settled = _settled(pairs, best)
+        pairs.forget()
+        settled, bound = self._prove(pairs, settled, price, clock, progress)
+        proven_over = self.proven_over(self.parameters(), timed=False)
+        proven = certificate(pairs.products, settled.mean, bound, proven_over)
+        return _About(_solution(matrix, pairs, settled)._replace(bound=proven), settled.mean, bound)
 
     def _look_about(
         self, matrix: ODMatrix, promise: Promise, progress: Progress, clock: Clock
@@ -227,6 +251,8 @@ class TwinCut(TreeMethod):
         effort = Clock(self.certify)
         if effort.is_up():
             return settled, 0.0
+        # Beyond the first nothing over the limit is worth a look; below the second nothing new is proven.
+        price = max(min(price, settled.mean * pairs.products.total), settled.mean)
         scouted = pairs.products.highest < np.inf
 
         def is_up() -> bool:
@@ -243,7 +269,7 @@ class TwinCut(TreeMethod):
             proof.lean_on(settled.pair.origins, settled.pair.destinations)
         settled, few = self._agree(pairs, proof, settled, is_up, progress)
         # Where some zones were not looked at, what is left open is more than one pair of cuts.
-        if proof.settled or not few or scouted:
+        if proof.bound >= settled.mean or not few or scouted:
             return settled, proof.bound
         branching = Branching(pairs, settled)
 
@@ -279,7 +305,8 @@ class TwinCut(TreeMethod):
                 if proof.bound < before * STALE[1]:
                     return settled, True
                 before = proof.bound
-        return settled, proof.n_open <= FEW and proof.size <= SMALL
+        few = proof.n_open <= FEW and proof.size <= SMALL
+        return settled, few or (rounds is None and proof.settled)
 
     def _mean(self, matrix: ODMatrix, products: SafeProducts, rival: _Rival) -> float:
         """Return the mean loss of a solution, flow by flow: it may withhold some of a group's."""
@@ -301,6 +328,20 @@ class _ByVolume(ODkAnon):
     def row_budget(self, matrix: ODMatrix) -> int:
         """Return the number of all flows."""
         return matrix.n_flows
+
+
+class _About(NamedTuple):
+    """What a scout led to: a solution, its mean loss, and what no pair of cuts goes below."""
+
+    solution: Solution
+    mean: float
+    bound: float
+
+    @property
+    def is_near(self) -> bool:
+        """Return whether it is proven to be near the best possible."""
+        proven = self.solution.bound
+        return proven is not None and proven.gap <= ENOUGH
 
 
 class _Rival(NamedTuple):
@@ -347,9 +388,21 @@ def _rivals(matrix: ODMatrix, promise: Promise, limit: float) -> list[_Rival]:
 
 
 def _search(
-    pairs: CutPairSearch, starts: list[CutPair], price: float, clock: Clock, progress: Progress
+    pairs: CutPairSearch,
+    starts: list[CutPair],
+    price: float,
+    clock: Clock,
+    progress: Progress,
+    *,
+    possible: bool = False,
 ) -> tuple[CutPair, float]:
-    """Return the best pair within the budget over all prices that the search visits, and the critical one."""
+    """Return the best pair within the budget over all prices that the search visits, and the critical one.
+
+    Parameters
+    ----------
+    possible
+        One of the starts is within the budget.
+    """
     pool = list(starts)
     within = [pair for pair in starts if pair.hidden <= pairs.budget]
     rounds = 0
@@ -367,7 +420,6 @@ def _search(
 
     if not clock.is_up():
         solve(price)
-        possible = bool(pairs.free.all())
         search = PriceSearch(solve, pairs.budget, pairs.products.total, possible=possible)
         search.run(highest_price(pairs.products), clock.is_up)
         price = search.price or price
