@@ -128,6 +128,18 @@ def test_an_archive_of_too_many_files_is_not_unpacked(
                 open_canonical(con, TripSource(paths=(str(tmp_path / "a.zip"),)))
 
 
+@pytest.mark.parametrize("words", ["README.txt", "docs/readme_2024.txt", "LICENSE.txt"])
+def test_words_about_the_tables_beside_them_are_no_table(words: str, tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(packed({words: "Trips of May\n", "b.csv": TRIPS, "readmes.txt": TRIPS}))
+    folder = tmp_path / "folder"
+    (folder / "docs").mkdir(parents=True)
+    (folder / words).write_text("Trips of May\n")
+    (folder / "b.csv").write_text(TRIPS)
+    for given, rows in ((tmp_path / "a.zip", 8), (folder, 4)):
+        with connect() as con:
+            assert clean(open_canonical(con, TripSource(paths=(str(given),)))).kept == rows
+
+
 def test_archives_of_a_folder_are_read_where_there_is_no_plain_table(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(packed({"a.csv": TRIPS}))
     with connect() as con:

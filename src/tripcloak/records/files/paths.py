@@ -19,7 +19,14 @@ from tripcloak.ground.manifest import NAME
 from tripcloak.ground.spelling import spelt
 from tripcloak.records.columns import looks_like_data, unique_names
 from tripcloak.records.files.encodings import COMPRESSED
-from tripcloak.records.files.recognising import ending_of, first_lines, hidden, recognised, top_of
+from tripcloak.records.files.recognising import (
+    ending_of,
+    first_lines,
+    hidden,
+    is_about_others,
+    recognised,
+    top_of,
+)
 from tripcloak.records.files.standard_input import STANDARD_INPUT, spooled_input
 from tripcloak.records.presets import TEXT, Layout, Preset, of_lines
 
@@ -186,7 +193,10 @@ def _files_of_folder(folder: Path, preset: Preset | None) -> list[Path]:
     seen = [
         file
         for file in files
-        if file.is_file() and not hidden(file, folder) and not any(one in file.parents for one in made)
+        if file.is_file()
+        and not hidden(file, folder)
+        and not is_about_others(file.name)
+        and not any(one in file.parents for one in made)
     ]
     wanted = [file for file in seen if kind_of(file, preset) in _PLAIN]
     if not wanted:

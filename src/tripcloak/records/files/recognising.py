@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -16,6 +17,7 @@ from tripcloak.records.presets import PRESETS, Preset, of_lines
 _TOP_BYTES = 1 << 16
 _LINES = 20
 _FILES = 8
+_ABOUT = re.compile(r"(read[ _-]?me|licen[cs]e|copying|notice|changelog)(?![a-z])")
 _ENTRIES = 2_000
 """Entries of a folder that are looked at."""
 
@@ -38,7 +40,8 @@ def recognised(paths: Sequence[str]) -> Preset | None:
     found: set[str] = set()
     for file in files[:_FILES]:
         # A taxi that never moved has an empty file.
-        if any(preset.passes_over(file.name) for preset in PRESETS.values()) or not file.stat().st_size:
+        others = is_about_others(file.name) or any(one.passes_over(file.name) for one in PRESETS.values())
+        if others or not file.stat().st_size:
             continue
         known = of_lines(first_lines(file), ending_of(file)) if ending_of(file) in _ENDINGS else None
         if known is None:
@@ -55,6 +58,16 @@ def ending_of(file: Path) -> str:
     """
     ending = file.suffix.lower()
     return Path(file.stem).suffix.lower() if ending in COMPRESSED and ending != ".tgz" else ending
+
+
+def is_about_others(name: str) -> bool:
+    """Return whether a text tells of the files beside it, as its name says, and holds no rows itself.
+
+    >>> is_about_others("README.txt"), is_about_others("readme_2024.txt"), is_about_others("trips.txt")
+    (True, True, False)
+    """
+    stem, _, ending = name.lower().rpartition(".")
+    return ending == "txt" and _ABOUT.match(stem) is not None
 
 
 def hidden(file: Path, folder: Path) -> bool:

@@ -34,6 +34,7 @@ from tripcloak.records.files.geoparquet import point_columns, write_points
 from tripcloak.records.files.moving_features import is_moving, moving_rows
 from tripcloak.records.files.open_matrices import matrix_rows
 from tripcloak.records.files.paths import called_file, kind_of, layout_of
+from tripcloak.records.files.recognising import is_about_others
 from tripcloak.records.presets import Preset
 
 if TYPE_CHECKING:
@@ -278,7 +279,7 @@ class _Unpacking:
 
     def _wanted(self, path: str) -> bool:
         preset, member = self._preset, PurePosixPath(path)
-        if preset is not None and preset.passes_over(member.name):
+        if is_about_others(member.name) or (preset is not None and preset.passes_over(member.name)):
             return False
         patterns = () if preset is None else preset.patterns
         if patterns and not any(member.match(pattern) for pattern in patterns):
