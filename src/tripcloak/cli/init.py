@@ -67,9 +67,12 @@ def _answers() -> dict[str, Any]:
 
 def _input(question: str) -> str:
     from tripcloak.records.files.databases.addresses import address_of
+    from tripcloak.records.files.distant import is_distant
 
     given: str = typer.prompt(question)
-    if address_of(given) is None and not (given_path(given).exists() or any(matching(given))):
+    if is_distant(given) or address_of(given) is not None:
+        return given
+    if not (given_path(given).exists() or any(matching(given))):
         raise InputError(f"there is no file {given}; check the path, and start again")
     return given
 

@@ -34,7 +34,7 @@ def input_digests(inputs: Sequence[Input], preset: str | None = None) -> list[st
     ['a181a346']
     """
     # The rows of a database come in no fixed order.
-    paths = [one for one in inputs if isinstance(one, str) and fetched(one) is None]
+    paths = [one for one in inputs if isinstance(one, str) and ((it := fetched(one)) is None or it.exact)]
     if len(paths) < len(inputs):
         return None
     files = expand_paths(paths, None if preset is None else find_preset(preset))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.records.files.databases.fetching import fetch, fetched
+from tripcloak.records.files.distant import bring, is_distant
 from tripcloak.records.files.standard_input import STANDARD_INPUT, is_spooled, spooled_input
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _settled(path: str) -> str:
     """Return a path that other processes can read too: what is piped in or fetched lies in a file by then."""
     if path == STANDARD_INPUT:
         return str(spooled_input())
-    return fetch(path) or path
+    return bring(path) if is_distant(path) else fetch(path) or path
 
 
 def input_name(one: Input) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from errno import ENOENT
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,14 +19,16 @@ from tripcloak.flows.reading.coding import BATCH, GatheredTrips, row_columns, se
 from tripcloak.ground.arrays import Ints
 from tripcloak.ground.engine import close_to_files, connect, plain_errors
 from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.ground.exact_files import exact_path
 from tripcloak.ground.spelling import spelt
 from tripcloak.hierarchy import Slots
 from tripcloak.hierarchy.tiling import Tiling
 from tripcloak.records.area import open_area
 from tripcloak.records.cleaning import REASONS
+from tripcloak.records.files.distant import bring_one, is_distant
 from tripcloak.records.files.encodings import object_to_encoding
 from tripcloak.records.files.frames import Frame
-from tripcloak.records.files.tables import Table
+from tripcloak.records.files.tables import Table, literal
 from tripcloak.records.opening import Rows, rejected_lines
 from tripcloak.records.source import TripSource
 from tripcloak.records.stations import open_stations
@@ -161,10 +164,23 @@ def read_rows(plan: CodingPlan, tasks: Iterator[ReadTask]) -> Iterator[tuple[See
             yield replace(plan.nothing(), failed=(wrong,)), b""
 
 
+def _at_hand(con: duckdb.DuckDBPyConnection, task: ReadTask) -> ReadTask:
+    """Return a task whose file this machine sees; a copy that another one made is made here as well."""
+    file, address = task.table.files[0], task.table.paths[0]
+    if Path(file).exists():
+        return task
+    folder = task_folder()
+    if folder is None or not is_distant(address):
+        raise FileNotFoundError(ENOENT, "no such file on this machine")
+    here = exact_path(con, bring_one(address, folder))
+    return replace(
+        task, table=replace(task.table, files=(here,)), sql=task.sql.replace(literal(file), literal(here))
+    )
+
+
 def _read(plan: CodingPlan, task: ReadTask) -> Iterator[tuple[Seen, bytes]]:
-    if not Path(task.table.files[0]).exists():
-        raise FileNotFoundError
     with connect(MEMORY, task_folder(), threads=1) as con, plain_errors(task.name):
+        task = _at_hand(con, task)
         con.execute("SET preserve_insertion_order = true")
         open_area(con, None, plan.source.polygon)
         if plan.source.stations is not None:

@@ -22,10 +22,14 @@ _BATCHES = 1 << 26
 
 
 class Fetched(NamedTuple):
-    """What was fetched: how its owner calls it, and what to know about how it was taken."""
+    """What was fetched: how its owner calls it, and what to know about how it was taken.
+
+    It is ``exact`` where it is a copy of a file, which is the same byte by byte whenever it is fetched.
+    """
 
     address: str
     notes: tuple[str, ...]
+    exact: bool = False
 
 
 _FETCHED: dict[str, Fetched] = {}
@@ -59,8 +63,13 @@ def fetch(given: str) -> str | None:
                 "folder on a larger disk, or ask for fewer rows and columns with a query"
             ) from None
         raise
-    _FETCHED[str(path)] = Fetched(given, notes)
+    remember(path, Fetched(given, notes))
     return str(path)
+
+
+def remember(path: Path, taken: Fetched) -> None:
+    """Note what a file was fetched from; it goes with all that was fetched, and the folder it is in."""
+    _FETCHED[str(path)] = taken
 
 
 def fetched(path: str) -> Fetched | None:

@@ -1,0 +1,175 @@
+"""Files of other file systems, by their addresses: private copies on this machine, while a program runs."""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from tripcloak.ground.errors import InputError, MissingFileError
+from tripcloak.records.files.databases.fetching import Fetched, remember
+
+SCHEMES = {
+    "hdfs": "hdfs",
+    "viewfs": "viewfs",
+    "s3": "s3",
+    "s3a": "s3",
+    "gs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfss",
+}
+"""How addresses of files begin, and what the library that reads them calls that."""
+
+_PIECE = 1 << 22
+"""Bytes that are copied at a time."""
+
+
+class _File(NamedTuple):
+    """A file there: its path on its file system, its address, where it goes below a folder, its size."""
+
+    path: str
+    address: str
+    place: str
+    size: int
+
+
+def is_distant(given: str) -> bool:
+    """Return whether a text is the address of files on another file system.
+
+    >>> is_distant("s3a://bucket/trips/*.parquet"), is_distant("trips.parquet")
+    (True, False)
+    """
+    scheme, found, _ = given.partition("://")
+    return bool(found) and scheme.lower() in SCHEMES
+
+
+def bring(given: str) -> str:
+    """Return where the files of an address are on this machine, after copying them there.
+
+    They go away with the command or the process, and only their owner can read them. Names that begin with
+    a dot or a line below hold no rows, as clusters write them, and are left there.
+
+    Raises
+    ------
+    InputError
+        The file system cannot be reached, does not give the files or holds none there, or the address holds
+        a password.
+    """
+    _refuse_password(given)
+    folder = Path(tempfile.mkdtemp(prefix="tripcloak-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        system, files, alone = _listed(given)
+        for file in files:
+            _copy(system, file, folder / file.place)
+            remember(folder / file.place, Fetched(file.address, (), exact=True))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    whole = folder / files[0].place if alone else folder / PurePosixPath(files[0].place).parts[0]
+    remember(whole, Fetched(given, (), exact=True))
+    return str(whole)
+
+
+def bring_one(address: str, folder: Path) -> Path:
+    """Return the copy of one file below a folder, which those share who ask for it there."""
+    split = urlsplit(address)
+    place = folder / "brought" / split.netloc.replace(":", "-") / split.path.lstrip("/")
+    if not place.exists():
+        system, (file,), _ = _listed(address)
+        aside = place.with_name(f"{place.name}.{os.getpid()}")
+        _copy(system, file, aside)
+        aside.rename(place)
+    return place
+
+
+def _listed(given: str) -> tuple[Any, list[_File], bool]:
+    """Return a file system, the files of an address, and whether it is that of one file."""
+    system, root, pattern, base = _opened(given)
+    try:
+        found = list(_found(system, root, pattern, base))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{given}: the file system gives no list of files ({_why(error)})") from None
+    if not found:
+        raise MissingFileError(f"there is no file {given}; check the address")
+    return system, found, not pattern and found[0].path == root
+
+
+def _opened(given: str) -> tuple[Any, str, tuple[str, ...], str]:
+    """Return a file system, where to look, what paths below that must be like, and the address looked at."""
+    import pyarrow as pa
+    from pyarrow.fs import FileSystem
+
+    scheme, _, rest = given.partition("://")
+    place, asked, query = rest.partition("?")
+    parts = place.rstrip("/").split("/")
+    wild = next((number for number, part in enumerate(parts) if "*" in part), len(parts))
+    base = "/".join(parts[:wild])
+    try:
+        system, root = FileSystem.from_uri(f"{SCHEMES[scheme.lower()]}://{base}{asked}{query}")
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"{given}: the file system cannot be reached ({_why(error)}). HDFS needs Hadoop's libraries here "
+            "(ARROW_LIBHDFS_DIR, CLASSPATH); stores of objects need their usual credentials"
+        ) from None
+    return system, root, tuple(parts[wild:]), f"{scheme}://{base}"
+
+
+def _found(system: Any, root: str, pattern: tuple[str, ...], base: str) -> Iterator[_File]:
+    """Yield the files of a folder, or the one file there is, in the order of their paths."""
+    from pyarrow.fs import FileSelector, FileType
+
+    (here,) = system.get_file_info([root])
+    name = PurePosixPath(root).name
+    if here.type == FileType.File and not pattern:
+        yield _File(root, base, name, here.size)
+    if here.type != FileType.Directory:
+        return
+    below = system.get_file_info(FileSelector(root, recursive=True))
+    for one in sorted((one for one in below if one.type == FileType.File), key=lambda one: str(one.path)):
+        parts = PurePosixPath(one.path).relative_to(root).parts
+        hidden = any(part.startswith((".", "_")) for part in parts)
+        if not hidden and len(parts) >= len(pattern) and all(map(fnmatchcase, parts, pattern)):
+            place = "/".join(parts)
+            yield _File(one.path, f"{base}/{place}", f"{name}/{place}", one.size)
+
+
+def _copy(system: Any, file: _File, place: Path) -> None:
+    """Copy a file byte by byte, or raise where that is not possible or it changed meanwhile."""
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        # Nothing is unpacked on the way, whatever the name says.
+        with system.open_input_stream(file.path, compression=None) as there, place.open("wb") as here:
+            shutil.copyfileobj(there, here, _PIECE)
+            copied = here.tell()
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise InputError(
+                f"there is no room in the temporary folder for {file.address}; set TMPDIR to a folder on a "
+                "larger disk"
+            ) from None
+        raise InputError(f"{file.address} could not be read ({_why(error)})") from None
+    if copied != file.size:
+        raise InputError(
+            f"{file.address} changed while it was read; run it again when nobody writes to it any more"
+        )
+
+
+def _why(error: Exception) -> str:
+    """Return the first sentence of what a library says."""
+    return str(error).split(". ")[0].split("\n")[0].strip().rstrip(".")[:200] or type(error).__name__
+
+
+def _refuse_password(given: str) -> None:
+    if urlsplit(given).password is not None:
+        raise InputError(
+            "the address of a file must not hold a password or a secret key, which everybody sees who lists "
+            "the processes of this machine. Leave it to the usual credentials of the file system"
+        )
