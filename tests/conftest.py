@@ -44,11 +44,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to deep runs what is marked so, and let properties ask for more examples there."""
+    """Leave to deep runs what is marked so; let properties ask for more examples there; put Spark first."""
     left = [] if ALL_CASES else left_to_deep_runs(items)
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
+    # First, and so all in one of several processes of tests: each would start a Spark of its own.
+    items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))
     properties = {getattr(item, "obj", None) for item in items} if DEEP else set()
     for function in properties:
         # As Hypothesis' own plugin finds them.

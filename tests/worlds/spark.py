@@ -8,12 +8,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
 from worlds.depth import DEEP
+
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
 
 def why_no_spark() -> str | None:
@@ -44,10 +47,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(room),
         "spark.driver.host": "localhost",
-        # Tests are short: compiling thoroughly costs more than it saves.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        # Tests are short: compiling thoroughly costs more than it saves, and so do many threads for garbage.
+        "spark.driver.extraJavaOptions": JAVA,
+        "spark.executor.extraJavaOptions": JAVA,
         "spark.executor.memory": "512m",
+        "spark.python.daemon.module": "worlds.spark_workers",
+        "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[1]),
     }
     with SparkContext(conf=SparkConf().setAll(list(settings.items()))) as context:
         context.setLogLevel("OFF")
