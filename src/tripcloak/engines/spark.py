@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipimport import zipimporter
 
-from tripcloak.ground.errors import InputError
+from tripcloak.ground.errors import InputError, TripcloakError
 from tripcloak.ground.spelling import spelt
 
 if TYPE_CHECKING:
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """What spark-submit sets for the program that it starts."""
+APART_BYTES = 1 << 28
+"""Bytes of pieces of work that are on their way to a cluster at a time."""
+TASKS_A_CORE = 8
+"""Tasks that many pieces of work are shared out to, for every core."""
 _SETTINGS = {
     "spark.app.name": "tripcloak",
     "spark.ui.enabled": "false",
@@ -51,8 +58,7 @@ def spark_cluster(master: str | None, folder: Path | None = None) -> Iterator[Cl
             with plain_spark_errors():
                 yield cluster
         finally:
-            for waiting in cluster.stays:
-                waiting.let_go()
+            cluster.let_go()
         return
     _require_master(master)
     conf = SparkConf()
@@ -109,6 +115,51 @@ class Cluster:
         return Waiting.of(
             self.context, spread.mapPartitions(_OnCluster(function, self.context.broadcast(plan)))
         )
+
+    def let_go(self) -> None:
+        """Let go what stays."""
+        while self.stays:
+            self.stays.pop().let_go()
+
+    def each_apart(self, pieces: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield what comes of every piece by itself, in their order, after sending them there some at a time.
+
+        Errors of ours are told back and raised here: Spark would try again in vain.
+        """
+        for some in _some_at_a_time(pieces):
+            parts = min(len(some), TASKS_A_CORE * self.context.defaultParallelism)
+            edges = [len(some) * part // parts for part in range(parts + 1)]
+            found = self.spread([some[a:b] for a, b in pairwise(edges)], _work_apart, work)
+            try:
+                for told in found.told():
+                    answer = pickle.loads(told)
+                    if isinstance(answer, TripcloakError):
+                        raise answer
+                    yield answer
+            finally:
+                found.let_go()
+
+
+def _some_at_a_time(pieces: Iterable[Any]) -> Iterator[list[bytes]]:
+    """Yield pieces of work, pickled, as many as may be on their way at a time."""
+    held: list[bytes] = []
+    for piece in pieces:
+        held.append(zlib.compress(pickle.dumps(piece, protocol=5), 1))
+        if sum(map(len, held)) >= APART_BYTES:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _work_apart(work: Callable[[Any], Any], tasks: Iterator[list[bytes]]) -> Iterator[bytes]:
+    """Yield what comes of every piece of work; runs on the cluster."""
+    for piece in (one for task in tasks for one in task):
+        try:
+            answer = work(pickle.loads(zlib.decompress(piece)))
+        except TripcloakError as error:
+            answer = error
+        yield pickle.dumps(answer, protocol=5)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripcloak.engines.choice import ON_CLUSTER
 from tripcloak.ground.errors import InputError
@@ -41,6 +42,9 @@ from tripcloak.trajectories.report.figures import trajectory_figures_page
 from tripcloak.trajectories.report.map import trajectory_pages
 from tripcloak.trajectories.report.plain import plain_words
 
+if TYPE_CHECKING:
+    from tripcloak.engines.spark import Cluster
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryReleaseRequest:
@@ -57,7 +61,7 @@ class TrajectoryReleaseRequest:
     background: Path | None = None
     """Lines and polygons to draw behind the map: GeoJSON or PMTiles."""
     engine: str | None = None
-    """Who compares and merges: one machine, or ``spark``; the release is the same."""
+    """Who compares, merges and audits: one machine, or ``spark``; the release is the same."""
     master: str | None = None
     """Where Spark runs, if nothing else says it."""
     once_read: Callable[[ReadTrajectories], None] | None = field(default=None, compare=False, repr=False)
@@ -186,10 +190,11 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
         request.once_read(reading)
     trajectories = reading.trajectories
     read = time.perf_counter()
-    release = _solved(request, trajectories, progress)
-    solved = time.perf_counter()
-    progress("auditing", 0, None)
-    audit = passed(audit_release(trajectories, release))
+    with _machines(request) as cluster:
+        release = _solved(request, trajectories, cluster, progress)
+        solved = time.perf_counter()
+        progress("auditing", 0, None)
+        audit = passed(audit_release(trajectories, release, machines=cluster))
     progress("guessing whose is whose", 0, None)
     guess = guess_owner(trajectories, release)
     beside = guess_beside(trajectories, release)
@@ -228,16 +233,32 @@ def _check_engine(request: TrajectoryReleaseRequest) -> None:
         raise InputError(f"{spelt('master')} is for {spelt('engine', ON_CLUSTER)}; give both or none")
 
 
-def _solved(
-    request: TrajectoryReleaseRequest, trajectories: Trajectories, progress: Progress
-) -> TrajectoryRelease:
-    """Return the release that the method makes, where it was asked to."""
+@contextmanager
+def _machines(request: TrajectoryReleaseRequest) -> Iterator[Cluster | None]:
+    """Give the cluster that compares, merges and counts, where one was asked for."""
     if request.engine != ON_CLUSTER:
-        return request.method.anonymise(trajectories, progress)
+        yield None
+        return
     from tripcloak.engines.spark import spark_cluster
 
     with spark_cluster(request.master) as cluster:
+        yield cluster
+
+
+def _solved(
+    request: TrajectoryReleaseRequest,
+    trajectories: Trajectories,
+    cluster: Cluster | None,
+    progress: Progress,
+) -> TrajectoryRelease:
+    """Return the release that the method makes, where it was asked to."""
+    if cluster is None:
+        return request.method.anonymise(trajectories, progress)
+    try:
         return request.method.on_cluster(cluster).anonymise(trajectories, progress)
+    finally:
+        # What the method has left there is of no use to the audit.
+        cluster.let_go()
 
 
 def write_trajectories(

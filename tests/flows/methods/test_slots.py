@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from tripcloak.hierarchy import Hierarchy, time_hierarchy
 from tripcloak.promises import AllOf, KAnonymity, Promise, TCloseness
 from worlds.depth import size
 from worlds.matrices import hierarchy_of
+from worlds.sending import Sending
 
 TREE = {"all": None, "ab": "all", "cd": "all", "a": "ab", "b": "ab", "c": "cd", "d": "cd"}
 HOURS = 5
@@ -131,6 +133,19 @@ def test_more_processes_give_the_same_release(monkeypatch: pytest.MonkeyPatch) -
     assert one.parameters == two.parameters
 
 
+@pytest.mark.parametrize("method", [NestedCut, TwinCut, ODkAnon])
+def test_other_machines_give_the_same_release(monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
+    matrix = made(400, seed=3)
+    by_slots = SlotBySlot.of(method(promise=KAnonymity(k=3)))
+    one = by_slots.anonymise(matrix)
+    machines = Sending()
+    monkeypatch.setattr(slots_module, "WORTH_A_PROCESS", 0)
+    two = by_slots.anonymise(replace(matrix, parts=machines))
+    assert machines.jobs[0] == HOURS
+    np.testing.assert_array_equal(one.group_of_flow, two.group_of_flow)
+    np.testing.assert_array_equal(one.travellers, two.travellers)
+
+
 def test_what_cannot_be_run_slot_by_slot_says_so() -> None:
     matrix = made(50, seed=1)
     with pytest.raises(InputError, match="no slots of time"):
@@ -165,10 +180,13 @@ def withheld(matrix: ODMatrix, limit: float, jobs: int = 1) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, 2, 0])
 def test_what_one_slot_does_not_need_another_may_use(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
     monkeypatch.setattr(slots_module, "WORTH_A_PROCESS", 0)
     matrix = in_slots((100, 0), (84, 6), (50, 10))
+    if not jobs:
+        # Nobody here, but other machines.
+        jobs, matrix = 1, replace(matrix, parts=Sending())
     assert withheld(matrix, 16 / 250, jobs) == [0, 6, 10]
     with pytest.raises(ImpossibleRequestError, match=r"more than all slots together.*fold=.*taken alone"):
         withheld(matrix, 15 / 250, jobs)

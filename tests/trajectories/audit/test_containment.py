@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.trajectories import containment as oracle
-from tripcloak.trajectories.audit import _kernels, screening
+from tripcloak.trajectories.audit import _kernels, screening, spread
 from tripcloak.trajectories.audit.containment import count_companions, count_supports
 from tripcloak.trajectories.audit.screening import BoxSpans, Samples, Screen
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 from worlds.merged_trajectories import merged_release
+from worlds.sending import Sending
 from worlds.trajectories import identity_release, made, random_release
 
 
@@ -48,6 +49,22 @@ def test_counts_equal_those_of_every_pair(
     trajectories = made(users=users, samples=samples, seed=seed, spread=spread, days=days)
     makers = {"merged": merged_release, "random": random_release, "identity": identity_release}
     agree(samples_of(trajectories), spans_of(makers[kind](trajectories)))
+
+
+@pytest.mark.parametrize("part", [1, 7, 30, 1000])
+@pytest.mark.parametrize("release_of", [merged_release, random_release, identity_release])
+def test_parts_that_are_counted_apart_add_up(
+    monkeypatch: pytest.MonkeyPatch, part: int, release_of: Any
+) -> None:
+    monkeypatch.setattr(spread, "PART", part)
+    # Somebody's samples fill several parts, one after many whose fill one together.
+    trajectories = made(users=9, samples=6, seed=part, spread=3, days=1)
+    samples, spans = samples_of(trajectories), spans_of(release_of(trajectories))
+    cluster = Sending()
+    found = spread.count_supports_there(cluster, samples, spans)
+    expected = oracle.count_holding(samples, spans)
+    assert (found.support.tolist(), found.two_sided.tolist(), found.members.tolist()) == expected
+    assert len(cluster.jobs) == (9 if part == 1 else 1 if part == 1000 else len(cluster.jobs))
 
 
 def test_more_samples_than_are_looked_at_to_cut_them_are_counted_all_the_same(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tripcloak.flows.methods.method import FlowMethod, Solution
-from tripcloak.flows.model import ODMatrix, Slot, by_slot, group_flows
+from tripcloak.flows.model import Flows, ODMatrix, Slot, WorkersElsewhere, by_slot, group_flows
 from tripcloak.flows.release import main_volume
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
@@ -39,7 +39,7 @@ class SlotBySlot(FlowMethod):
     method
         What is run in every slot. Its promise and its limit are those of the whole.
     jobs
-        Processes to use.
+        Processes to use, where no cluster keeps the flows: its machines solve slots each by itself.
 
     Examples
     --------
@@ -113,12 +113,13 @@ class SlotBySlot(FlowMethod):
         slots = self._possible(matrix, promise)
         volume = matrix.volume(main_volume(promise))
         method = replace(self.method, promise=promise)
-        solved, stuck = self._within_limit(method, slots, volume, progress)
+        workers = self._workers(matrix)
+        solved, stuck = self._within_limit(method, slots, volume, workers, progress)
         # Invariant: what is stuck could not be solved with a larger limit than the next round leaves it.
         while stuck:
             slots = [slot for slot in slots if slot.tile not in stuck]
             self._refuse_if_beyond(slots, volume, next(iter(stuck.values())))
-            solved, stuck = self._within_limit(method, slots, volume, progress)
+            solved, stuck = self._within_limit(method, slots, volume, workers, progress)
         suppressed = np.ones(matrix.n_flows, dtype=bool)
         origin, destination = (tiles.astype(np.int32) for _, tiles in matrix.axes[:2])
         for slot, answer in solved:
@@ -126,6 +127,12 @@ class SlotBySlot(FlowMethod):
             destination[slot.rows] = answer.destination_zone
             suppressed[slot.rows] = answer.suppressed
         return Solution(origin, destination, suppressed, homogeneous=False, time_zone=matrix.flows.slot)
+
+    def _workers(self, matrix: ODMatrix) -> int | WorkersElsewhere:
+        """Return who solves slots: so many processes, or other machines."""
+        if matrix.n_flows < WORTH_A_PROCESS:
+            return 1
+        return matrix.parts if isinstance(matrix.parts, WorkersElsewhere) else self.jobs
 
     def _possible(self, matrix: ODMatrix, promise: Promise) -> list[Slot]:
         """Return the slots that can be safe at all."""
@@ -146,21 +153,25 @@ class SlotBySlot(FlowMethod):
         return slots
 
     def _within_limit(
-        self, method: FlowMethod, slots: Sequence[Slot], volume: Ints | Floats, progress: Progress
+        self,
+        method: FlowMethod,
+        slots: Sequence[Slot],
+        volume: Ints | Floats,
+        workers: int | WorkersElsewhere,
+        progress: Progress,
     ) -> tuple[list[tuple[Slot, _Answer]], dict[int, str]]:
         """Return the slots that are solved when all others are withheld, and why some are not.
 
         What the limit allows is shared out evenly; what solved slots leave of it goes to the rest, as
         long as that helps one of them.
         """
-        jobs = self.jobs if len(volume) >= WORTH_A_PROCESS else 1
         total, waiting = float(volume.sum()), list(slots)
         left = self._allowed(total) - (total - _held(volume, slots))
         solved: list[tuple[Slot, _Answer]] = []
         while waiting:
             stuck: dict[int, str] = {}
             limit = self._share(left, _held(volume, waiting), total)
-            for slot, answer in _solved(replace(method, suppression_limit=limit), waiting, jobs):
+            for slot, answer in _solved(replace(method, suppression_limit=limit), waiting, workers):
                 if isinstance(answer, str):
                     stuck[slot.tile] = answer
                     continue
@@ -212,18 +223,24 @@ class _Answer(NamedTuple):
     suppressed: Bools
 
 
-def _solved(method: FlowMethod, slots: Sequence[Slot], jobs: int) -> Iterator[tuple[Slot, _Answer | str]]:
-    if jobs == 1 or "fork" not in multiprocessing.get_all_start_methods():
-        yield from ((slot, _solve(method, slot)) for slot in slots)
+def _solved(
+    method: FlowMethod, slots: Sequence[Slot], workers: int | WorkersElsewhere
+) -> Iterator[tuple[Slot, _Answer | str]]:
+    if not isinstance(workers, int):
+        flows = (slot.matrix.flows for slot in slots)
+        yield from zip(slots, workers.each_apart(flows, _Alone.of(method, slots[0].matrix)), strict=True)
+        return
+    if workers == 1 or "fork" not in multiprocessing.get_all_start_methods():
+        yield from ((slot, _solve(method, slot.matrix)) for slot in slots)
         return
     # A forked process inherits what it starts with: nothing is sent but numbers of slots, and answers.
     with ProcessPoolExecutor(
-        jobs,
+        workers,
         mp_context=multiprocessing.get_context("fork"),
         initializer=_Worker.begin,
         initargs=(method, slots),
     ) as pool:
-        chunk = max(1, len(slots) // (8 * jobs))
+        chunk = max(1, len(slots) // (8 * workers))
         yield from zip(slots, pool.map(_Worker.solve, range(len(slots)), chunksize=chunk), strict=True)
 
 
@@ -239,14 +256,29 @@ class _Worker:
 
     @classmethod
     def solve(cls, number: int) -> _Answer | str:
-        return _solve(cls.method, cls.slots[number])
+        return _solve(cls.method, cls.slots[number].matrix)
 
 
-def _solve(method: FlowMethod, slot: Slot) -> _Answer | str:
+@dataclass(frozen=True, eq=False)
+class _Alone:
+    """Solves the flows of a slot on another machine; what slots share is sent there once."""
+
+    method: FlowMethod
+    shared: ODMatrix
+
+    @classmethod
+    def of(cls, method: FlowMethod, matrix: ODMatrix) -> _Alone:
+        return cls(method, replace(matrix, flows=matrix.flows.only(np.arange(1))))
+
+    def __call__(self, flows: Flows) -> _Answer | str:
+        return _solve(self.method, replace(self.shared, flows=flows))
+
+
+def _solve(method: FlowMethod, matrix: ODMatrix) -> _Answer | str:
     """Return what a method makes of a slot, or why that is not possible."""
-    method.refuse(slot.matrix)
+    method.refuse(matrix)
     try:
-        answer = method.settle(slot.matrix, method.promise, silent)
+        answer = method.settle(matrix, method.promise, silent)
     except ImpossibleRequestError as error:
         return str(error)
     return _Answer(answer.origin_zone, answer.destination_zone, answer.suppressed)

@@ -24,7 +24,14 @@ from tripcloak.flows.model.matrix import (
     by_slot,
     count_places,
 )
-from tripcloak.flows.model.parting import Elsewhere, EndsElsewhere, FlowParts, FlowsInBlocks, PeopleElsewhere
+from tripcloak.flows.model.parting import (
+    Elsewhere,
+    EndsElsewhere,
+    FlowParts,
+    FlowsInBlocks,
+    PeopleElsewhere,
+    WorkersElsewhere,
+)
 from tripcloak.flows.model.records import KeyedRecords
 
 __all__ = [
@@ -50,6 +57,7 @@ __all__ = [
     "TripEnds",
     "WeightsSeen",
     "WeightsTold",
+    "WorkersElsewhere",
     "by_slot",
     "count_places",
     "flows_from_trips",

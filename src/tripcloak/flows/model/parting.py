@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -83,6 +83,14 @@ class EndsElsewhere(Protocol):
         work
             Is given ends of trips (:class:`TripEnds`), and the number of each one's flow.
         """
+
+
+@runtime_checkable
+class WorkersElsewhere(Protocol):
+    """Other machines that do pieces of work, each by itself; what works is sent there."""
+
+    def each_apart(self, pieces: Iterable[T], work: Callable[[T], Any]) -> Iterator[Any]:
+        """Yield what comes of every piece, in their order."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,7 @@ from tripcloak.trajectories.audit.promise import (
     two_sided_faults,
 )
 from tripcloak.trajectories.audit.screening import BoxSpans, Samples
+from tripcloak.trajectories.audit.spread import Machines, count_supports_there
 from tripcloak.trajectories.model import Trajectories
 from tripcloak.trajectories.release.release import TrajectoryRelease
 
@@ -46,7 +47,11 @@ AT_ONCE = 1 << 22
 
 
 def audit_release(
-    trajectories: Trajectories, release: TrajectoryRelease, *, jobs: int | None = None
+    trajectories: Trajectories,
+    release: TrajectoryRelease,
+    *,
+    jobs: int | None = None,
+    machines: Machines | None = None,
 ) -> Verdict:
     """Return what an independent recount says about a release, before it is written.
 
@@ -62,6 +67,8 @@ def audit_release(
         What was made of them.
     jobs
         Threads; as many as there are processors if not given. The audit is the same for any number.
+    machines
+        Others that count who contains whom, where there are such; the audit is the same.
 
     Examples
     --------
@@ -76,7 +83,7 @@ def audit_release(
     >>> audit.safe, audit.smallest_support
     (True, 2)
     """
-    case = Arrays(trajectories, release, jobs)
+    case = Arrays(trajectories, release, jobs, machines)
     findings = BOOK.judge(case)
     try:
         counted = case.promise.whole
@@ -94,6 +101,7 @@ class Arrays:
     trajectories: Trajectories
     release: TrajectoryRelease
     jobs: int | None = None
+    machines: Machines | None = None
 
     @cached_property
     def promise(self) -> Stated:
@@ -103,6 +111,8 @@ class Arrays:
     @cached_property
     def supports(self) -> Supports:
         """Return in how many released trajectories each original one is contained."""
+        if self.machines is not None:
+            return count_supports_there(self.machines, *self.sides())
         return count_supports(*self.sides(), jobs=self.jobs)
 
     @cached_property

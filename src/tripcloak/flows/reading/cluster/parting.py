@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tripcloak.engines.spark import Waiting, plain_spark_errors
+from tripcloak.engines.spark import Cluster, Waiting, plain_spark_errors
 from tripcloak.flows.model import Flows, Numbering, Travellers, TripEnds
 from tripcloak.flows.reading.cluster.counting import FlowsPart
 from tripcloak.flows.reading.coded_rows import DEGREE, END_COLUMNS
@@ -69,6 +69,10 @@ class FlowsOnCluster:
             _deal_people, _PeoplePlan(self.ranges, numbers, parts), parts, _count_people, count
         )
         yield from _taken(found)
+
+    def each_apart(self, pieces: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield what comes of every piece of work, each done by itself on the cluster."""
+        yield from Cluster(self.counted.context).each_apart(pieces, work)
 
 
 @dataclass(frozen=True, eq=False)
