@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from tripcloak.ground.errors import InputError, MissingFileError
 from tripcloak.records.files.databases.fetching import Fetched, remember
@@ -26,6 +26,9 @@ SCHEMES = {
     "abfss": "abfss",
 }
 """How addresses of files begin, and what the library that reads them calls that."""
+
+_SECRET = ("pass", "secret", "key", "token", "sig", "sas")
+"""What names of settings hold that nobody else should see."""
 
 _PIECE = 1 << 22
 """Bytes that are copied at a time."""
@@ -96,9 +99,11 @@ def _listed(given: str) -> tuple[Any, list[_File], bool]:
     try:
         found = list(_found(system, root, pattern, base))
     except (OSError, ValueError) as error:
-        raise InputError(f"{given}: the file system gives no list of files ({_why(error)})") from None
+        raise InputError(
+            f"{_called(given)}: the file system gives no list of files ({_why(error)})"
+        ) from None
     if not found:
-        raise MissingFileError(f"there is no file {given}; check the address")
+        raise MissingFileError(f"there is no file {_called(given)}; check the address")
     return system, found, not pattern and found[0].path == root
 
 
@@ -116,8 +121,8 @@ def _opened(given: str) -> tuple[Any, str, tuple[str, ...], str]:
         system, root = FileSystem.from_uri(f"{SCHEMES[scheme.lower()]}://{base}{asked}{query}")
     except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(
-            f"{given}: the file system cannot be reached ({_why(error)}). HDFS needs Hadoop's libraries here "
-            "(ARROW_LIBHDFS_DIR, CLASSPATH); stores of objects need their usual credentials"
+            f"{_called(given)}: the file system cannot be reached ({_why(error)}). HDFS needs Hadoop's "
+            "libraries here (ARROW_LIBHDFS_DIR, CLASSPATH); stores of objects need their usual credentials"
         ) from None
     return system, root, tuple(parts[wild:]), f"{scheme}://{base}"
 
@@ -167,8 +172,15 @@ def _why(error: Exception) -> str:
     return str(error).split(". ")[0].split("\n")[0].strip().rstrip(".")[:200] or type(error).__name__
 
 
+def _called(given: str) -> str:
+    """Return what messages call an address: what is asked of the file system stays out."""
+    return given.partition("?")[0]
+
+
 def _refuse_password(given: str) -> None:
-    if urlsplit(given).password is not None:
+    split = urlsplit(given)
+    told = {key.lower() for key, _ in parse_qsl(split.query, keep_blank_values=True)}
+    if split.password is not None or any(word in key for key in told for word in _SECRET):
         raise InputError(
             "the address of a file must not hold a password or a secret key, which everybody sees who lists "
             "the processes of this machine. Leave it to the usual credentials of the file system"
