@@ -162,6 +162,22 @@ def test_what_is_left_is_said_and_is_possible(
     assert ledger.account.left == (0.0, pytest.approx(8e-7))
 
 
+def test_a_delta_that_is_spent_is_said_beside_the_epsilon_that_is_left(
+    new_ledger: NewLedger, releases: Releases, tmp_path: Path
+) -> None:
+    """What is left of epsilon is no promise where thresholds have no chance left to fail."""
+    ledger = new_ledger(cap=Cap(8.0, 1e-7))
+    outcome, _ = anonymise_with_ledger(asked(releases.trips, tmp_path / "one", method=laplace()), ledger)
+    assert any(
+        note.endswith("of a cap of epsilon 8; 4 is left but nothing of its delta") for note in outcome.notes
+    )
+    assert ledger.account.left == (4.0, 0.0)
+    with pytest.raises(
+        OverdrawnError, match=r"4 is left but nothing of its delta\. Deltas add up.*`tripcloak"
+    ):
+        anonymise_with_ledger(asked(releases.trips, tmp_path / "two", method=laplace(0.1)), ledger)
+
+
 def test_people_who_are_in_one_release_alone_pay_for_one(
     new_ledger: NewLedger, releases: Releases, tmp_path: Path
 ) -> None:

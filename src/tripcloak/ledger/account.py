@@ -62,11 +62,12 @@ class OverdrawnError(ImpossibleRequestError):
         left = max(0.0, cap.epsilon - spent)
         super().__init__(
             f"not possible: the cap of the ledger ({cap.words()}) would be passed. Of some who are in this "
-            f"input epsilon {spent:.4g} is spent already, and {left:.4g} is left{better}"
+            f"input epsilon {spent:.4g} is spent already, and {left:.4g} is left"
+            f"{_of_delta(cap, _lost(before))}{better}"
         )
         self.cap = cap
         self.before = before
-        self.delta_left = cap.delta - max((composed(one).lost for one in before), default=0.0)
+        self.delta_left = cap.delta - _lost(before)
 
 
 class Spent(NamedTuple):
@@ -142,8 +143,7 @@ class Account:
         """Return the epsilon, and the chance for thresholds, that are left of the cap; None without one."""
         if self.cap is None:
             return None
-        lost = max((composed(one).lost for one in self.together), default=0.0)
-        return max(0.0, self.cap.epsilon - self.epsilon), max(0.0, self.cap.delta - lost)
+        return max(0.0, self.cap.epsilon - self.epsilon), max(0.0, self.cap.delta - _lost(self.together))
 
     @property
     def overdrawn(self) -> bool:
@@ -155,7 +155,8 @@ class Account:
         told = f"Spent: epsilon {self.epsilon:.4g} at delta {self.delta:g} (rho {self.rho:.3g})"
         if self.cap is None or self.left is None:
             return f"{told}; no cap."
-        left = "it is OVERDRAWN" if self.overdrawn else f"{self.left[0]:.4g} is left"
+        left = f"{self.left[0]:.4g} is left{_of_delta(self.cap, _lost(self.together))}"
+        left = "it is OVERDRAWN" if self.overdrawn else left
         return f"{told}, of a cap of epsilon {self.cap.epsilon:g}; {left}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -186,6 +187,20 @@ def read_together(told: Iterable[Iterable[Mapping[str, Any]]]) -> tuple[tuple[Sp
         )
         for one in told
     )
+
+
+def _lost(together: Sequence[Sequence[Spending]]) -> float:
+    """Return the chance that is spent of whoever is in most, whatever is made of the rest."""
+    return max((composed(one).lost for one in together), default=0.0)
+
+
+def _of_delta(cap: Cap, lost: float) -> str:
+    """Return what must be said of delta beside an epsilon that is left: nothing with thresholds is possible.
+
+    >>> _of_delta(Cap(3.0, 1e-6), 1e-6), _of_delta(Cap(3.0, 1e-6), 1e-7)
+    (' but nothing of its delta', '')
+    """
+    return " but nothing of its delta" if lost > 0 and cap.delta - lost <= ROUNDING * cap.delta else ""
 
 
 def _finite(value: float) -> float | None:

@@ -100,6 +100,11 @@ def _better(method: Any, cost: Callable[[Any], Charge], refused: OverdrawnError)
         found = _largest(replace(method, delta=half), allowed)
         if found is not None:
             return f". {spelt('epsilon', found)} with {spelt('delta', half)} would do"
+    if refused.delta_left <= 0 < refused.cap.delta:
+        return (
+            ". Deltas add up as well: set a cap with a larger one (`tripcloak ledger cap --help`), and ask "
+            f"every release for a part of it ({spelt('delta', 1e-7)})"
+        )
     return ". Nothing is possible for all of them: release numbers of others, or wait for other people"
 
 
