@@ -217,6 +217,18 @@ def test_numbers_stand_beside_zones_that_were_asked_for(home, tmp_path):
     assert not len(difference([tmp_path / "before", tmp_path / "after"]).facts)
 
 
+def test_boxes_of_an_earlier_release_may_be_kept(home, tmp_path):
+    init_ledger(tmp_path / "ledger")
+    asked = {"k": 5, "zones": "h3:8", "suppress": 0.5, "ledger": tmp_path / "ledger"}
+    boxes = tc.anonymise(str(home / "trips.csv"), method="mondrian", **asked, out=tmp_path / "before")
+    where = CASES["one person erased"][1]["where"]
+    after = tc.anonymise(
+        str(home / "trips.csv"), zones_from=tmp_path / "before", where=where, **asked, out=tmp_path / "after"
+    )
+    assert set(after.flows["origin"]) <= set(boxes.flows["origin"])
+    assert after.audit(zones_from=tmp_path / "before").safe
+
+
 def held(limit: float, *, told: bool = True) -> float:
     """Return the limit for an answer that withholds a quarter of a matrix, told before or not."""
     tree = Hierarchy.from_parents(["a", "b", "all"], [2, 2, -1])

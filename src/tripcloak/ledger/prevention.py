@@ -336,7 +336,8 @@ class Prevention:
             suppressed=suppressed,
             homogeneous=answer.homogeneous,
             bound=answer.bound if np.array_equal(suppressed, answer.suppressed) else None,
-            zones=(answer.origins, answer.destinations) if method.draws_zones else None,
+            # Those of the hierarchies, or boxes: drawn by the method, or kept.
+            zones=(answer.origins, answer.destinations),
             seed=answer.seed,
             seconds=answer.seconds,
         )
