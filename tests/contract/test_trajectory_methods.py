@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.audit import audit_release
 from tripcloak.trajectories.methods.method import TrajectoryMethod
 from tripcloak.trajectories.methods.registry import TRAJECTORY_METHODS, find_trajectory_method
 from tripcloak.trajectories.model import Grid, Trajectories
+from worlds.noise_sources import Blind
 
 MAY_REFUSE = {"nwa", "grid", "k-m", "safepath", "dptd", "adatrace", "locations", "mix-zones", "dummies"}
 """Methods that withhold up to a limit, whose noise leaves nothing, or that find no zone or dummy."""
@@ -109,3 +111,35 @@ def test_where_noise_is_added_does_not_tell_how_far_somebody_went(name: str) -> 
     near = people(3, 8)
     far = replace(near, x=near.x + np.where(np.arange(near.n_samples) == 0, 900_000, 0))
     assert method.planned(far) == method.planned(near)
+
+
+FEW_CELLS: dict[str, dict[str, Any]] = {
+    "safepath": {"length": 1, "cell": 1500, "interval": 1200, "reach": 3000},
+    "dptd": {"length": 2, "interval": 1200},
+    "adatrace": {"interval": 1200, "reach": 2000},
+    "locations": {"interval": 1200, "reach": 4000, "crowd": 1},
+}
+
+
+class Deaf(Blind):
+    """Gives numbers that have nothing to do with the exact ones, of some twenty people."""
+
+    def _answer(self, exact: Ints, asked: dict[str, Any]) -> Ints:
+        return super()._answer(exact, asked) * int(asked["sensitivity"])
+
+
+@pytest.mark.parametrize("name", sorted(FEW_CELLS))
+def test_where_the_period_was_asked_for_nothing_but_noisy_numbers_follows_from_anybody(name: str) -> None:
+    """Whoever alone began first, was last, or was anywhere else: with the same noise the same release."""
+    method: Any = find_trajectory_method(name).asked(None, epsilon=40.0, **FEW_CELLS[name])
+    near = replace(people(3, 8), asked=(-2000, 3000))
+    alone = Trajectories.of(
+        user=[*near.owner, *[9] * 3],
+        t=[*near.t, -1999, 2000, 2999],
+        x=[*near.x, 9000, -7, 4],
+        y=[*near.y, 0, 9000, -9],
+        grid=near.grid,
+    )
+    releases = [method.anonymise(made, noise=Deaf()) for made in (near, replace(alone, asked=(-2000, 3000)))]
+    told = [(one.promise, one.grid, one.offsets.tolist(), *map(list, one.boxes)) for one in releases]
+    assert told[0] == told[1]

@@ -99,7 +99,9 @@ class TrajectoryComparison:
         row = self.best
         if row is None:
             return "Nothing to recommend: no release hides people among whole trajectories."
-        moved = f"samples are moved by {_error(row):,.3g} km and {row.time_minutes:,.3g} minutes on average"
+        moved = (
+            f"samples are moved by {_plain(_error(row))} km and {_plain(row.time_minutes)} minutes on average"
+        )
         if row.withstands:
             return (
                 f"Use {row.method}: of the safe releases in which a simple guess is right no more often than "
@@ -181,6 +183,15 @@ def _withstands(guess: OwnerGuess, k: int) -> bool:
     """
     once = OwnerGuess.of([1 / k] * guess.people, [1 / k] * guess.people).right
     return guess.right is not None and once is not None and guess.right <= once
+
+
+def _plain(number: float) -> str:
+    """Return a number with three digits that count, and no power of ten.
+
+    >>> _plain(96_455.2), _plain(0.4123)
+    ('96,500', '0.412')
+    """
+    return f"{float(f'{number:.3g}'):,.10g}"
 
 
 def _error(row: TrajectoryRow) -> float:

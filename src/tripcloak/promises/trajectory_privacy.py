@@ -25,6 +25,10 @@ HIDDEN = {
 WINDOWED = ("w-event", "l-trajectory")
 
 
+LARGEST = 1e12
+"""An epsilon that means nothing any more; auditors take longer numbers for messages."""
+
+
 class NoisePart(NamedTuple):
     """Noisy numbers: what they spend, by how much what is hidden changes them in all, and their noise."""
 
@@ -50,6 +54,8 @@ class TrajectoryNoise(TrajectoryPromise):
         super().__post_init__()
         if not (self.epsilon > 0 and math.isfinite(self.epsilon)):
             raise InputError(f"epsilon must be a finite number above 0; got {self.epsilon:g}")
+        if self.epsilon > LARGEST:
+            raise InputError(f"an epsilon above {LARGEST:g} hides nobody; got {self.epsilon:g}")
 
     def safe(self, groups: Ints) -> Bools:
         """Return that everything may be released: the noise protects, not a number of people."""

@@ -213,6 +213,7 @@ def make_trajectories(request: TrajectoryReleaseRequest, progress: Progress = si
             *reading.warnings,
             *reading.notes,
             *promise_notes(release),
+            *_note_on_frame(request.source, release),
             *_note_on_formats(request, release),
         ),
         plain=plain_words(reading, release, measures.to_dict(), guess, beside),
@@ -301,6 +302,27 @@ def _told_beside(beside: BesideGuess | None) -> dict[str, Any]:
 
 def _told(guess: OwnerGuess | BesideGuess | None) -> dict[str, Any] | None:
     return None if guess is None else {**guess.to_manifest(), "sentence": guess.sentence()}
+
+
+FRAME = {
+    "since": "TIME",
+    "until": "TIME",
+    "box": "S,W,N,E",
+    "seconds": "SECONDS",
+    "metres": "METRES",
+}
+"""What says where, when and how finely a release is told, before anybody looks at the input."""
+
+
+def _note_on_frame(source: TrajectorySource, release: TrajectoryRelease) -> tuple[str, ...]:
+    """Return what noise does not hide unless it is asked for: the frame that is found from the input."""
+    found = [spelt(name, like) for name, like in FRAME.items() if getattr(source, name) is None]
+    if not (release.promise.noisy and found):
+        return ()
+    return (
+        "which period and area the input covers, and how finely it is told, are seen from it without noise "
+        f"and count as known; where they could tell of somebody, say them beforehand: {' '.join(found)}",
+    )
 
 
 def _note_on_formats(request: TrajectoryReleaseRequest, release: TrajectoryRelease) -> tuple[str, ...]:

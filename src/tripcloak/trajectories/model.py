@@ -134,6 +134,8 @@ class Trajectories:
         such as jumps. It is in no trajectory, but somebody may know it.
     id_is : str
         What the ids stand for: a person, a vehicle and so on, or that nothing tells.
+    asked : tuple of int, optional
+        First and last step of the period that was asked for, where one was: known before anybody looked.
 
     Examples
     --------
@@ -150,6 +152,7 @@ class Trajectories:
     users: Any = field(default=None, repr=False)
     dropped: Dropped = NONE_DROPPED
     id_is: str = "person"
+    asked: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -190,6 +193,11 @@ class Trajectories:
     def n_samples(self) -> int:
         """Return the number of samples of all trajectories."""
         return len(self.t)
+
+    @property
+    def period(self) -> Ints:
+        """Return the first and the last step of the period that was asked for, or else of all samples."""
+        return np.array(self.asked or (self.t.min(), self.t.max()), np.int64)
 
     @cached_property
     def lengths(self) -> Ints:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.trajectories import visits as plain
-from tripcloak.trajectories.methods.cells import Lattice, codes_of, visits
+from tripcloak.ground.errors import InputError
+from tripcloak.trajectories.methods.cells import Lattice, check_lengths, codes_of, visits
 from tripcloak.trajectories.model import Grid, Trajectories
 
 
@@ -40,3 +42,10 @@ def test_equal_rows_have_one_code_and_no_others_however_far_apart(seed: int, rea
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     expected = {row: code for code, row in enumerate(sorted(set(rows)))}
     assert codes_of(*columns).tolist() == [expected[row] for row in rows]
+
+
+def test_cells_wider_than_the_earth_and_slots_of_centuries_are_refused_in_words() -> None:
+    check_lengths(40_000_000, 1_000_000_000)
+    for lengths in ((40_000_001, 60), (100, 1_000_000_001)):
+        with pytest.raises(InputError, match="once around the earth"):
+            check_lengths(*lengths)

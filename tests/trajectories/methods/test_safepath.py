@@ -188,6 +188,7 @@ def test_raw_places_and_owners_among_what_is_made_up_are_found() -> None:
         {"epsilon": 0.0},
         {"epsilon": -1.0},
         {"epsilon": float("nan")},
+        {"epsilon": 1e13},
         {"unit": "w-event", "window": 0},
         {"unit": "household"},
         {"length": 0},
@@ -201,3 +202,11 @@ def test_what_means_nothing_is_refused_in_words(asked: dict[str, object]) -> Non
 def test_an_empty_tree_is_refused_in_words() -> None:
     with pytest.raises(ImpossibleRequestError, match="empty prefix tree"):
         SafePath(epsilon=0.001).anonymise(people())
+
+
+def test_noise_without_end_and_more_tables_than_epsilon_is_for_are_refused_in_words() -> None:
+    for epsilon in (1e-12, 1e-300):
+        with pytest.raises(ImpossibleRequestError, match="larger epsilon"):
+            SafePath(epsilon=epsilon).anonymise(people())
+    with pytest.raises(ImpossibleRequestError, match="fewer visits"):
+        SafePath(length=200).anonymise(people())

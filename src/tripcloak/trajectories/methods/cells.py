@@ -9,6 +9,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints, to_read
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.spelling import spelt
 from tripcloak.trajectories.model import Grid, Trajectories
 from tripcloak.trajectories.release.release import Boxes
 
@@ -32,6 +33,9 @@ ABOUT_REACH: dict[str, Any] = {
 COUNTRY = 512_000
 """Metres from the middle up to which places are counted where cells are divided as far as people are."""
 
+
+WIDEST, LONGEST = 40_000_000, 1_000_000_000
+"""Metres of a cell and seconds of a slot at most; beyond these steps are no whole numbers of 32 bits."""
 
 LARGEST = 1 << 62
 """So many codes there may be, whatever is added to them."""
@@ -206,4 +210,9 @@ def check_lengths(cell: float, interval: float) -> None:
     if not (math.isfinite(cell) and math.isfinite(interval)):
         raise InputError(
             f"a cell is so many metres wide and a slot so many seconds long; got {cell}, {interval}"
+        )
+    if cell > WIDEST or interval > LONGEST:
+        raise InputError(
+            f"a cell is up to {WIDEST:,} metres wide ({spelt('cell')}), once around the earth, and a slot up "
+            f"to {LONGEST:,} seconds long ({spelt('interval')}), 30 years; got {cell:,}, {interval:,}"
         )

@@ -217,7 +217,9 @@ def read_trajectories(
     x, y = project_tracks(tracks, grid)
     grid = replace(grid, metres=source.metres or find_metres(x, y))
     sampled, again = sample_tracks(tracks, x, y, grid)
-    trajectories = replace(with_dropped(sampled, tracks), id_is=tracks.id_is)
+    trajectories = replace(
+        with_dropped(sampled, tracks), id_is=tracks.id_is, asked=_asked(source, grid, tracks.now)
+    )
     cleaning, now, columns = tracks.cleaning.less("repeated", again), tracks.now, tracks.columns
     cleaning = replace(cleaning, lacking=len(tracks.lacking))
     # Facts need room too.
@@ -233,6 +235,15 @@ def read_trajectories(
         why=why,
         unused=unused,
     )
+
+
+def _asked(source: TrajectorySource, grid: Grid, now: int) -> tuple[int, int] | None:
+    """Return the first and the last step of the window that was asked for, where both its ends were."""
+    since, until = source.window
+    if since is None or until is None or now <= since:
+        return None
+    t, _, _ = grid.steps(seconds=[since // 1_000_000, (min(until, now) - 1) // 1_000_000], x=[0.0], y=[0.0])
+    return int(t[0]), int(t[1])
 
 
 def _looked_at(tracks: Tracks, source: TrajectorySource) -> Whereabouts:

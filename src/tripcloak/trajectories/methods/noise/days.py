@@ -91,9 +91,7 @@ def days_of(trajectories: Trajectories, lattice: Lattice, whole: int) -> Days:
     owner = found.owner[at]
     weight = whole // np.bincount(owner)[owner]
     # The period counts as known: days that nobody kept have numbers, too.
-    first, last = (
-        int(lattice.slots(np.array([t]))[0]) // a_day for t in (trajectories.t.min(), trajectories.t.max())
-    )
+    first, last = (lattice.slots(trajectories.period) // a_day).tolist()
     return Days(
         np.concatenate(([0], np.cumsum(lengths))),
         day[at] - first,

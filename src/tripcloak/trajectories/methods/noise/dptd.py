@@ -111,7 +111,7 @@ class DPTD(NoisyTrajectoryMethod):
             raise ImpossibleRequestError(NOTHING)
         way = np.where(known.there, nearest(known.x, known.y, clusters), -1)
         # The period counts as known; in which slots of it ways begin does not.
-        period = lattice.slots(np.array([trajectories.t.min(), trajectories.t.max()]))
+        period = lattice.slots(trajectories.period)
         begins = _starts(self, known.start, np.arange(period[0], period[1] + 1), drawing)
         shares = _shares(self, way, len(clusters.x), drawing)
         levels, steps = _tree(way, shares, len(clusters.x), drawing)

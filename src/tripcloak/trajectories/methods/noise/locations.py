@@ -110,7 +110,7 @@ class InterestingLocations(NoisyTrajectoryMethod):
         if len(levels) < len(steps):
             raise ImpossibleRequestError(NOTHING)
         found = _locations(levels, drawing.parts[-1].scale, self.crowd)
-        slots = lattice.slots(np.array([trajectories.t.min(), trajectories.t.max()]))
+        slots = lattice.slots(trajectories.period)
         first, last = (lattice.boxes(slots[i : i + 1], slots[:1], slots[:1]) for i in (0, 1))
         times = np.repeat(np.arange(len(found.x)), found.people)
         place = lattice.boxes(np.zeros(len(times), np.int64), found.x[times], found.y[times])

@@ -23,6 +23,7 @@ from tripcloak.ground.noise import (
 )
 from tripcloak.ground.options import option
 from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises import NoisePart, TrajectoryNoise, TrajectoryPrivacy, TrajectoryPromise
 from tripcloak.promises.counted import ones_of
 from tripcloak.promises.trajectory_privacy import WINDOWED
@@ -38,9 +39,15 @@ from tripcloak.trajectories.release.release import (
 )
 
 NOTHING = (
-    "not possible: with so much noise nothing is left (an empty prefix tree). Choose a larger epsilon, wider "
-    "cells or longer slots, shorter paths, or bring more people"
+    "not possible: with so much noise nothing is left (an empty prefix tree, or no cell that stands out). "
+    "Choose a larger epsilon, wider cells or longer slots, shorter paths, or bring more people"
 )
+
+MOST_PARTS = 199
+"""Sets of noisy numbers that share one epsilon at most; each gets too little long before."""
+
+LARGEST_SCALE = 2.0**50
+"""Noise of this scale or more leaves nothing, and is no whole number of 64 bits for long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +195,14 @@ def shared_budget(
     shares
         Which share each of them gets.
     """
+    if len(names) > MOST_PARTS:
+        raise ImpossibleRequestError(
+            f"not possible: {len(names):,} sets of noisy numbers would share epsilon, and there may be "
+            f"{MOST_PARTS}; count fewer visits of everybody ({spelt('length', 4)})"
+        )
     budgets = [epsilon * share for share in shares]
+    if any(changes / LARGEST_SCALE > budget for (_, changes), budget in zip(names, budgets, strict=True)):
+        raise ImpossibleRequestError(NOTHING)
     # Rounding must not make it more than was promised.
     while sum(budgets) > epsilon:
         budgets = [np.nextafter(budget, 0.0) for budget in budgets]

@@ -107,7 +107,7 @@ class _Frame(NamedTuple):
     @classmethod
     def of(cls, method: SafePath, trajectories: Trajectories) -> _Frame:
         lattice = Lattice.of(trajectories.grid, cell=method.cell, interval=method.interval)
-        slot = lattice.slots(np.array([trajectories.t.min(), trajectories.t.max()]))
+        slot = lattice.slots(trajectories.period)
         slots = int(slot[1] - slot[0]) + 1
         wide = 2 * math.ceil(method.reach / (lattice.cell * trajectories.grid.metres))
         return cls(
