@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import duckdb
 import pytest
 from pyarrow import parquet
 
@@ -41,7 +42,7 @@ def test_what_was_asked_for_makes_the_same_release_from_anywhere(
     assert told == {
         "inputs": [str(trips / "trips.parquet")],
         "hierarchy": "h3:7",
-        "k": 12.0,
+        "k": 12,
         "unit": "trips",
     }
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
@@ -50,6 +51,20 @@ def test_what_was_asked_for_makes_the_same_release_from_anywhere(
         == 0
     )
     assert same(trips / "out/release", trips / "again/release")
+
+
+def test_files_patterns_and_databases_are_told_from_anywhere(trips: Path) -> None:
+    with duckdb.connect(str(trips / "city.duckdb")) as con:
+        con.execute("CREATE TABLE trips AS FROM 'trips.parquet'").fetchall()
+    (trips / "here.geojson").write_text(
+        '{"type": "Polygon", "coordinates": [[[-180, -90], [180, -90], [180, 90], [-180, 90], [-180, -90]]]}'
+    )
+    for given in ("*.parquet", "city.duckdb#trips"):
+        asked = ["anonymise", given, "--polygon", "here.geojson", "--hierarchy", "h3:6"]
+        assert run([*asked, "--out", "out", "--force"]) == 0
+        told = tomllib.loads((trips / "out/private/run.toml").read_text())
+        assert told["inputs"] == [str(trips / given)]
+        assert told["polygon"] == str(trips / "here.geojson")
 
 
 def test_init_writes_what_anonymise_takes(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Options from a file: ``--config run.toml``, whose keys are the names of options, ``inputs`` and ``out``."""
 
+import glob
 import json
 import os
 import tomllib
@@ -14,6 +15,8 @@ from tripcloak.ground.errors import InputError, MissingFileError
 from tripcloak.ground.given_paths import given_path
 
 NOT_IN_A_FILE = {"config", "help", "version"}
+PLACES = {"FILE", "DIR", "KEY"}
+"""What options are shown with that take where something is."""
 
 
 _CONTEXT: ContextVar[typer.Context | None] = ContextVar("context", default=None)
@@ -93,7 +96,7 @@ def _value(file: Path, key: str, value: Any, parameter: Any) -> Any:
 def echo_configuration(private: Path) -> None:
     """Write what this command was asked for as a file that asks for the same, into the private part.
 
-    Inputs are told by their whole paths, so that it works from any folder.
+    Inputs and other files are told by their whole paths, so that it works from any folder.
     """
     context = _CONTEXT.get()
     if context is None or not private.is_dir():
@@ -103,8 +106,13 @@ def echo_configuration(private: Path) -> None:
         for name, value in context.params.items()
         if name not in NOT_IN_A_FILE | {"json", "force", "out"} and _was_given(context, name)
     }
+    places = {one.name for one in context.command.params if one.name == "inputs" or one.metavar in PLACES}
     lines = [f"# tripcloak {_command(context)} --config run.toml --out again"]
-    lines += [f"{name} = {_toml(name, value)}" for name, value in given.items() if value is not None]
+    lines += [
+        f"{name} = {_toml(value, is_place=name in places)}"
+        for name, value in given.items()
+        if value is not None
+    ]
     aside = private / "run.toml.partial"
     # Nobody else may read it at any moment.
     with open(aside, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
@@ -121,13 +129,22 @@ def _command(context: Any) -> str:
     return str(context.info_name).removeprefix("tripcloak ")
 
 
-def _toml(name: str, value: Any) -> str:
+def _toml(value: Any, *, is_place: bool) -> str:
     """Return a value as TOML has it: texts, numbers, switches and lists are those of JSON."""
     if isinstance(value, list | tuple):
-        return json.dumps([_whole(one) if name == "inputs" else str(one) for one in value])
-    return json.dumps(str(value) if isinstance(value, Path) else value)
+        return json.dumps([_whole(str(one)) if is_place else str(one) for one in value])
+    if is_place or isinstance(value, Path):
+        value = _whole(str(value))
+    return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _whole(given: str) -> str:
-    place = given_path(given)
-    return str(place.absolute()) if place.exists() else given
+    """Return where a file, a pattern or a database is, as it may be told in any folder."""
+    place, (file, mark, rows) = given_path(given), given.partition("#")
+    if place.exists():
+        return str(place.absolute())
+    if "://" in file:
+        return given
+    if mark and given_path(file).is_file():
+        return f"{given_path(file).absolute()}#{rows}"
+    return str(place.absolute()) if glob.has_magic(given) else given
