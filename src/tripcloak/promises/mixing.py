@@ -107,7 +107,7 @@ Outside of them everything is told as it was recorded.
 """,
                 """\
 - Those who fit are not equally likely. Whoever knows how long people take, and which way they mostly go on,
-  links pieces more often than by chance; above it says how often.
+  links pieces more often than by chance, and whoever compares their places mostly; above it says how often.
 """,
                 f"""\
 - Not every {one} is cut: who never passed a zone together with enough others has one piece.

@@ -24,7 +24,7 @@ def case(promise: dict[str, Any], facts: dict[str, Any], whose: Any = ()) -> Any
 
 def links(changes: int, told: Any, /, **other: Any) -> Any:
     """Return what is said of links that were told of so many changes, of as many people."""
-    entry = dict.fromkeys(rules.INNER["links"][1:5], told) | {"alike": 3.5}
+    entry = dict.fromkeys(rules.INNER["links"][1:-1], told) | {"alike": 3.5}
     entry = {"changes": changes, **entry, **other}
     whose = np.repeat(np.arange(changes), 2)
     return rules.links_told_safely(case(MIXING, {"links": entry}, whose))
@@ -62,7 +62,7 @@ def test_links_are_whole_numbers_of_a_hundred(changes: int, told: Any, other: An
 
 def test_of_more_than_a_thousand_changes_a_thousand_are_tried() -> None:
     whose = np.zeros(1200, int)
-    entry = {"changes": 1000, **dict.fromkeys(rules.INNER["links"][1:5], 3), "alike": 3.5}
+    entry = {"changes": 1000, **dict.fromkeys(rules.INNER["links"][1:-1], 3), "alike": 3.5}
     assert rules.links_told_safely(case(MIXING, {"links": entry}, whose)) is None
     assert rules.links_told_safely(case(MIXING, {"links": {**entry, "changes": 1199}}, whose))
 

@@ -197,9 +197,20 @@ def test_who_always_goes_straight_on_is_linked_by_the_way() -> None:
     people = Trajectories.of(user=user, t=t, x=x, y=y, grid=Grid())
     links = guess_links(people, MixZones(k=120, width=500).anonymise(people))
     assert links is not None
-    assert (links.blind, links.timing, links.transition, links.both) == (1, 1, 2, 2)
+    assert (links.blind, links.timing, links.transition, links.both, links.places) == (1, 1, 2, 2, 2)
     assert links.alike is not None
     assert 55 < links.alike < 70
+
+
+def test_who_goes_back_home_is_linked_by_the_home() -> None:
+    n = 110
+    homes = 50 + 10 * np.arange(n)
+    x = np.stack([homes, np.zeros(n, int), homes], axis=1).ravel()
+    user, t = np.repeat(np.arange(n), 3), np.tile([0, 10, 20], n)
+    people = Trajectories.of(user=user, t=t, x=x, y=x * 0, grid=Grid())
+    links = guess_links(people, MixZones(k=n, width=500).anonymise(people))
+    assert links is not None
+    assert (links.blind, links.timing, links.both, links.places) == (1, 1, 1, 100)
 
 
 def test_whole_trajectories_have_no_links() -> None:

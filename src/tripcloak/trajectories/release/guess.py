@@ -83,16 +83,18 @@ class LinkGuess:
     ----------
     changes : int
         How many changes were tried.
-    blind, timing, transition, both : int, optional
+    blind, timing, transition, both, places : int, optional
         How often the right one is named of 100: of all that begin later any, the likeliest by how long
-        people are silent, by which way they mostly go on, and by both; None of few changes.
+        people are silent, by which way they mostly go on, by both, and by these and the places that the
+        pieces before and after have in common; None of few changes.
     alike : float, optional
         How many equally likely ones what is left after both amounts to: 2 to the mean entropy.
 
     Examples
     --------
-    >>> LinkGuess.of({name: [0.25] * 200 for name in ("blind", "timing", "transition", "both")}, [2.0] * 200)
-    LinkGuess(changes=200, blind=25, timing=25, transition=25, both=25, alike=4.0)
+    >>> ways = "blind", "timing", "transition", "both", "places"
+    >>> LinkGuess.of({name: [0.25] * 200 for name in ways}, [2.0] * 200)
+    LinkGuess(changes=200, blind=25, timing=25, transition=25, both=25, places=25, alike=4.0)
     """
 
     entry: ClassVar[str] = "links"
@@ -102,6 +104,7 @@ class LinkGuess:
     timing: int | None
     transition: int | None
     both: int | None
+    places: int | None
     alike: float | None
 
     @classmethod
@@ -123,7 +126,8 @@ class LinkGuess:
     def sentence(self) -> str:
         """Return it in words.
 
-        >>> LinkGuess(changes=999, blind=9, timing=12, transition=14, both=20, alike=9.5).sentence()[:60]
+        >>> told = {"blind": 9, "timing": 12, "transition": 14, "both": 20, "places": 61}
+        >>> LinkGuess(changes=999, **told, alike=9.5).sentence()[:60]
         'after a change of pseudonym the right piece is named for abo'
         """
         if self.both is None:
@@ -133,7 +137,8 @@ class LinkGuess:
             f"after a change of pseudonym the right piece is named for {about} {self.both} in 100 by "
             f"somebody who knows how long people are silent and which way they mostly go on ({self.timing} "
             f"by the first alone, {self.transition} by the second, {self.blind} blindly); what is left is as "
-            f"good as {self.alike:g} that are equally likely"
+            f"good as {self.alike:g} that are equally likely; and for {self.places} in 100 by somebody who "
+            "also compares the places of pieces"
         )
 
 

@@ -198,7 +198,7 @@ INNER = {
     "grid": ("seconds", "metres", "start", "projection", "clock"),
     "released": ("trajectories", "samples"),
     "guess": ("people", "right", "blind"),
-    "links": ("changes", "blind", "timing", "transition", "both", "alike"),
+    "links": ("changes", "blind", "timing", "transition", "both", "places", "alike"),
     "apart": ("people", "right", "blind"),
     "names": ("source", "attribution", "towns"),
 }

@@ -33,7 +33,7 @@ INNER = {
     "grid": ("seconds", "metres", "start", "projection", "clock"),
     "released": ("trajectories", "samples"),
     "guess": ("people", "right", "blind"),
-    "links": ("changes", "blind", "timing", "transition", "both", "alike"),
+    "links": ("changes", "blind", "timing", "transition", "both", "places", "alike"),
     "apart": ("people", "right", "blind"),
     "names": ("source", "attribution", "towns"),
 }
@@ -244,7 +244,7 @@ def links_told_safely(case: TrajectoryEvidence) -> str | Remark | None:
 
 def _link_faults(told: dict[str, Any], changes: int) -> str | None:
     """Return whether numbers on links are told more closely than so many changes allow."""
-    numbers, alike = [told[name] for name in INNER["links"][1:5]], told["alike"]
+    numbers, alike = [told[name] for name in INNER["links"][1:-1]], told["alike"]
     if any(type(number) is not int or not 0 <= number <= HUNDRED for number in numbers):
         return "links must be whole numbers of 100 changes"
     if type(alike) is not float or not 1.0 <= alike < MOST_ALIKE or round(alike, 1) != alike:
