@@ -48,6 +48,13 @@ def test_every_part_has_the_noise_that_it_takes(which: int) -> None:
     assert "smaller than its epsilon asks for" in of(1 - 2e-9)
 
 
+def test_what_is_replaced_changes_numbers_twice() -> None:
+    once = (Part("first cells", 0.25, 1, 8.0), PARTS[1])
+    assert isinstance(noise_faults(NOISY._replace(parts=once)), Remark)
+    assert isinstance(noise_faults(NOISY._replace(unit="event")), Remark)
+    assert "where it was and where it is" in str(noise_faults(NOISY._replace(unit="event", parts=once)))
+
+
 def test_without_noise_or_without_a_unit_nothing_is_promised() -> None:
     assert isinstance(noise_faults(NOISY._replace(epsilon=None)), NotPromised)
     assert isinstance(noise_faults(NOISY._replace(unit=None)), NotPromised)

@@ -234,6 +234,10 @@ ROUNDING = 1e-9
 """Relative, of sums of budgets and of scales of noise."""
 
 
+REPLACED = 2
+"""By how much numbers change at least, added up, where something else takes the place of what is hidden."""
+
+
 def noise_faults(promise: Stated) -> str | Remark | None:
     """Return whether parts spend no more than is promised, and have no less noise than that takes."""
     if promise.epsilon is None:
@@ -242,6 +246,11 @@ def noise_faults(promise: Stated) -> str | Remark | None:
         return "the parts of the noise spend more than the epsilon that is promised"
     if any(part.scale * part.epsilon < part.changes * (1 - ROUNDING) for part in promise.parts):
         return "the noise of a part is smaller than its epsilon asks for"
+    if promise.unit not in (None, "user") and any(part.changes < REPLACED for part in promise.parts):
+        return (
+            "the noise of a part is for less than what is hidden changes: what is not left out is replaced, "
+            "and changes numbers where it was and where it is"
+        )
     if promise.unit is None:
         return NotPromised(
             "not promised: besides the noise this release rests on numbers without any, so that it hides "
