@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import shapely
 
-from tripcloak.flows.audit.boxes import read_box
+from tripcloak.flows.audit.boxes import area_km2, read_box
 from tripcloak.flows.audit.matrix import zones as matrix_zones
 from tripcloak.flows.audit.outlines import Drawn
 from tripcloak.flows.audit.rules import counts, manifest, outlines
@@ -57,12 +57,27 @@ def test_outlines_are_looked_at_once_and_must_not_overlap(monkeypatch: pytest.Mo
             case.promise = SimpleNamespace(**{**vars(case.promise), "homogeneous": True, "names": object()})
 
 
+def test_boxes_are_drawn_as_they_are_named() -> None:
+    name = "box_0.000000_0.000000_1.000000_2.000000"
+    box = read_box(name)
+    assert box is not None
+    right = (area_km2(box), *box.middle, shapely.to_wkb(shapely.Polygon([(0, 0), (2, 0), (2, 1), (0, 1)])))
+    assert outlines.outlines_are_zones(case_of(("origin", name, *right), boxes=True)) is None
+    for at, other in enumerate((right[0] * 1.00001, 0.5001, 0.9999, shapely.to_wkb(SQUARE))):
+        wrong = [*right[:at], other, *right[at + 1 :]]
+        said = outlines.outlines_are_zones(case_of(("destination", name, *wrong), boxes=True))
+        assert said == "fewer than 10 zones are not drawn as the boxes that their names tell"
+    assert outlines.outlines_are_zones(case_of(("origin", "a", *right), boxes=True)) is not None
+
+
 def test_where_there_are_no_outlines_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "zones are boxes" in outlines.outlines_are_zones(case_of(boxes=True)).words  # type: ignore[union-attr]
     bare = case_of()
     bare.table("audit_zones", ZONES.partition(", geometry")[0], [])
     assert outlines.outlines_are_zones(bare) == "release/zones.parquet lacks the column 'geometry'"
     bare.promise.names = None
+    bare.promise.boxes = True
+    assert outlines.outlines_are_zones(bare) == "release/zones.parquet lacks the column 'geometry'"
+    bare.promise.boxes = False
     assert outlines.outlines_are_zones(bare) == Remark("zones have no outlines")
     monkeypatch.setattr(outlines, "_lacks_its_area", lambda case: True)
     said = outlines.outlines_are_zones(case_of())

@@ -36,7 +36,7 @@ RECORDS = [
 
 def case_of(*columns: str, records: Any = RECORDS, known: int | None = None) -> Any:
     """Return evidence with the records' ends and these columns of theirs."""
-    case = made(hierarchy={"spec": "tree"}, volume="trips")
+    case = made(hierarchy={"spec": "dendrogram"}, volume="trips")
     order = ["o_id", "d_id", "person", "weight", "trips", "mark", "reason"]
     kept = ["o_id", "d_id", *columns, "reason"]
     types = ", ".join(f"{name} {KINDS.get(name, 'varchar')}" for name in kept)
@@ -48,7 +48,7 @@ def case_of(*columns: str, records: Any = RECORDS, known: int | None = None) -> 
     promise = case.promise
     case.promise = SimpleNamespace(
         resolution=None,
-        spec="tree",
+        spec="dendrogram",
         slot=None,
         segments=(),
         axes=promise.axes,

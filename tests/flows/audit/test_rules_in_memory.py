@@ -325,9 +325,10 @@ def test_no_study_area_no_zones_that_there_could_be() -> None:
 @pytest.mark.parametrize(
     ("asked", "wrong"),
     [
-        ({"epsilon": 1.0, "contributions": 1}, None),
-        ({"epsilon": 1.0, "contributions": 7}, None),
-        ({"epsilon": 2.0, "contributions": 1}, "wrong"),
+        ({"epsilon": 1.0, "contributions": 1, "delta": 0.0}, None),
+        ({"epsilon": 1.0, "contributions": 7, "delta": 1e-6}, None),
+        ({"epsilon": 2.0, "contributions": 1, "delta": 0.0}, "wrong"),
+        ({"epsilon": [1.0], "contributions": [], "delta": {}}, "wrong"),
         ({"contributions": 1}, "wrong"),
     ],
 )
@@ -335,14 +336,18 @@ def test_the_method_was_run_with_what_is_promised(asked: Any, wrong: Any) -> Non
     case = noisy({"parameters": asked})
     assert kind(privacy._other_parameters(case, case.promise.privacy)) == wrong
     several = noisy({"parameters": asked}, unit="traveller", contributions=7, noise_scale=7.0)
-    fits = asked == {"epsilon": 1.0, "contributions": 7}
+    fits = asked == {"epsilon": 1.0, "contributions": 7, "delta": 1e-6}
     assert (privacy._other_parameters(several, several.promise.privacy) is None) == fits
+    for delta, right in ((1e-6, True), (0.0, False), (2e-6, False)):
+        gauss = noisy({"parameters": {**asked, "delta": delta}}, delta=1e-6)
+        told = privacy._other_parameters(gauss, gauss.promise.privacy)
+        assert (told is None) == (right and wrong is None)
 
 
 def test_of_zones_of_a_file_the_study_area_is_the_root() -> None:
     rows = [("origin", "a", "all", 0), ("origin", "all", None, 1), ("destination", "b", None, 1)]
     for area, wrong in (("all", None), ("a", "wrong"), ("b", "wrong")):
-        case = made({**LAPLACE, "study_area": area}, parameters={}, hierarchy={"spec": "file:a"})
+        case = made({**LAPLACE, "study_area": area}, parameters={}, hierarchy={"spec": "table:a"})
         case.table("audit_tree", "axis varchar, zone varchar, parent varchar, height int", rows)
         assert kind(privacy._outside(case, case.promise.privacy)) == wrong
 
@@ -533,7 +538,7 @@ def test_zones_of_a_quadtree_are_lifted_by_what_is_left_of_its_depth() -> None:
     tree = [("q", None, 2), ("q0", "q", 1), ("q01", "q0", 0), ("q1", "q", 1), ("q12", "q1", 0)]
     for spec, levels in (
         ("quadtree:2", {2: "q01", 1: "q0", 0: "q"}),
-        ("file:a", {0: "q01", 1: "q0", 2: "q"}),
+        ("table:a", {0: "q01", 1: "q0", 2: "q"}),
     ):
         case = made(hierarchy={"spec": spec})
         case.table(

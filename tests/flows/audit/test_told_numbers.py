@@ -13,7 +13,7 @@ import pytest
 
 from tripcloak.flows.audit.noise import _laplace, laplace_within
 from tripcloak.flows.audit.rules import privacy as on_privacy
-from tripcloak.flows.audit.rules.manifest import _statements, _typical
+from tripcloak.flows.audit.rules.manifest import _known_items, _statements, _typical
 from tripcloak.flows.audit.withheld import told_band
 from tripcloak.ground.rulebook import BrokenPart, Remark
 
@@ -63,6 +63,17 @@ def test_groups_zones_smallest_and_sum_are_read_off_the_table(case: Any) -> None
 def test_one_more_or_one_less_is_found(case: Any, change: dict[str, Any], wrong: list[int]) -> None:
     case.facts |= change
     assert [at for at, words in enumerate(_statements(case)) if words] == wrong
+
+
+@pytest.mark.parametrize(
+    ("asked", "promised", "right"),
+    [(None, None, True), (2, None, True), (1, None, False), (3, None, False), (1, 1, True), (2, 1, False)],
+)
+def test_a_method_knows_as_much_as_is_promised(
+    case: Any, asked: int | None, promised: int | None, right: bool
+) -> None:
+    case.facts["parameters"], case.promise.known_items = {"m": asked}, promised
+    assert (_known_items(case) is None) is right
 
 
 @pytest.mark.parametrize(("rows", "slack"), [(1, 1), (2, 1), (3, 2)])

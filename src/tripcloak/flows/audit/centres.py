@@ -235,14 +235,26 @@ def _true_facts(
     lat: float | None,
     lon: float | None,
 ) -> bool:
-    right = area_km2(box)
-    if height != 0 or area is None or lat is None or lon is None:
-        return False
-    if not math.isclose(area, right, rel_tol=SLACK) or math.dist((lat, lon), box.middle) > DEGREES:
+    if height != 0 or not _true_place(box, area, lat, lon):
         return False
     if held is not None:
         return tiles == held
-    return tile_km2 is not None and right_tiles(tiles, right, tile_km2)
+    return tile_km2 is not None and right_tiles(tiles, area_km2(box), tile_km2)
+
+
+def is_drawn_as_named(
+    zone: str, area: float | None, lat: float | None, lon: float | None, geometry: Any
+) -> bool:
+    """Return whether area, point and outline of a zone are those of the box that its name tells."""
+    box = read_box(zone)
+    return box is not None and _true_place(box, area, lat, lon) and _true_outline(box, geometry)
+
+
+def _true_place(box: Box, area: float | None, lat: float | None, lon: float | None) -> bool:
+    if area is None or lat is None or lon is None:
+        return False
+    right = math.isclose(area, area_km2(box), rel_tol=SLACK)
+    return right and math.dist((lat, lon), box.middle) <= DEGREES
 
 
 def _true_outline(box: Box, geometry: Any) -> bool:

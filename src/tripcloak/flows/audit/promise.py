@@ -270,7 +270,7 @@ def read_promise(facts: Mapping[str, Any]) -> StatedPromise:
     """
     hierarchy = facts.get("hierarchy")
     spec = hierarchy.get("spec") if isinstance(hierarchy, Mapping) else None
-    if not isinstance(hierarchy, Mapping) or not isinstance(spec, str):
+    if not isinstance(hierarchy, Mapping) or not isinstance(spec, str) or not _is_hierarchy(spec):
         raise unreadable("hierarchy.spec", "a text such as h3:10")
     slot, timezone = _clock(hierarchy)
     stated = read_stated(facts.get("promise"), axes_of(slot))
@@ -292,6 +292,15 @@ def read_promise(facts: Mapping[str, Any]) -> StatedPromise:
         apart=_apart(hierarchy),
         segment=_segment(facts),
     )
+
+
+def _is_hierarchy(spec: str) -> bool:
+    """Return whether a text names a hierarchy: of a grid, or of the zones of a file.
+
+    >>> [_is_hierarchy(spec) for spec in ("h3:9/root=5", "table:county,state", "h3:9 ", "table:")]
+    [True, True, False, False]
+    """
+    return grid_of(spec) is not None or re.fullmatch(r"dendrogram|table:[^,]+(,[^,]+)*", spec) is not None
 
 
 def axes_of(slot: int | None) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def manifest_consistent(case: FlowEvidence) -> str | None:
     if set(case.facts) - KEYS:
         return "the manifest holds an entry that this audit does not know"
     wrong = next((words for words in _statements(case) if words), None)
-    wrong = wrong or _beyond_the_table(case) or _typical(case)
+    wrong = wrong or _known_items(case) or _beyond_the_table(case) or _typical(case)
     return wrong or _band(case) or _measures(case) or _sentence(case)
 
 
@@ -44,6 +44,15 @@ def _statements(case: FlowEvidence) -> list[str | None]:
         _unless(case.facts.get("smallest") == smallest, "smallest numbers"),
         _unless(_released_fits(case, rows), "released volume"),
     ]
+
+
+def _known_items(case: FlowEvidence) -> str | None:
+    """Return what is wrong if a method was run for readers who know more or less than is promised."""
+    # Whoever knows every item is who plain k is promised against.
+    items = len(case.promise.axes)
+    asked = case.facts["parameters"].get("m")
+    fits = (items if asked is None else asked) == (case.promise.known_items or items)
+    return None if fits else "the parameters name another number of known items than the promise"
 
 
 def _unless(right: bool, what: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tripcloak.flows.audit.areas import file_areas, overlapping, quarter, same_area
+from tripcloak.flows.audit.centres import is_drawn_as_named
 from tripcloak.flows.audit.encoding import tiling_of
 from tripcloak.flows.audit.evidence import BOOK, FlowEvidence
 from tripcloak.flows.audit.outlines import Drawn, wrongly_drawn
@@ -23,13 +24,13 @@ ALIKE = 1e-9
 @BOOK.rule("outlines-are-zones", "zones")
 def outlines_are_zones(case: FlowEvidence) -> str | Remark | None:
     """Every outline is the border of its zone's tiles, with the stated area and the stated point inside."""
-    if case.promise.boxes:
-        return Remark("zones are boxes, whose outlines are checked by zones-table-matches")
     if "geometry" not in case.columns("audit_zones"):
-        named = case.promise.names is not None
+        named = case.promise.names is not None or case.promise.boxes
         return (
             "release/zones.parquet lacks the column 'geometry'" if named else Remark("zones have no outlines")
         )
+    if case.promise.boxes:
+        return _wrong_boxes(case)
     if _lacks_its_area(case):
         return Remark("neither the manifest nor the record states the study area of the quadtree")
     drawn = {axis: _drawn(case, axis) for axis in SPACE}
@@ -43,6 +44,13 @@ def outlines_are_zones(case: FlowEvidence) -> str | Remark | None:
             if common:
                 return f"{mask_small(common, f'{axis} zones')} overlap others on the map"
     return None
+
+
+def _wrong_boxes(case: FlowEvidence) -> str | None:
+    """Return what is wrong with areas, points and outlines of boxes, which their names tell."""
+    rows = case.rows("select zone, area_km2, lat, lon, geometry from audit_zones where axis <> 'time'")
+    wrong = sum(not is_drawn_as_named(*row) for row in rows)
+    return f"{mask_small(wrong, 'zones')} are not drawn as the boxes that their names tell" if wrong else None
 
 
 def _drawn(case: FlowEvidence, axis: str) -> list[Drawn]:

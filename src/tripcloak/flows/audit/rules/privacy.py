@@ -168,12 +168,14 @@ def noise_suffices(case: FlowEvidence) -> str | Remark | None:
 def _other_parameters(case: FlowEvidence, privacy: Privacy) -> str | None:
     """Return what is wrong if the method was run with other numbers than are promised."""
     asked = case.facts["parameters"]
-    # Where nobody is told apart every trip counts, whatever was asked for.
-    fits = asked.get("epsilon") == privacy.epsilon and privacy.contributions in {
-        asked.get("contributions"),
-        1,
-    }
-    return None if fits else "the parameters name another epsilon or other contributions than the promise"
+    # Where nobody is told apart every trip counts, and where every pair has noise no chance is taken,
+    # whatever was asked for.
+    fits = (
+        asked.get("epsilon") == privacy.epsilon
+        and privacy.contributions in (asked.get("contributions"), 1)
+        and privacy.delta in (asked.get("delta"), 0)
+    )
+    return None if fits else "the parameters name another epsilon, delta or contributions than the promise"
 
 
 def _outside(case: FlowEvidence, privacy: Privacy) -> str | None:
