@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tripcloak.flows.methods.losses import Loss, find_loss
 from tripcloak.flows.methods.method import all_in_one
-from tripcloak.flows.methods.parted_products import Shares, depths_of, find_in_parts
+from tripcloak.flows.methods.parted_products import Cells, Shares, depths_of, find_in_parts, join_cells
 from tripcloak.flows.methods.products import Axis, ProductSpace, SafeProducts, find_products
 from tripcloak.flows.model import FlowsInBlocks, ODMatrix
 from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise
@@ -94,3 +95,13 @@ def test_a_search_whose_time_is_up_finds_nothing_in_parts() -> None:
     tree = hierarchy_of({"all": None, "a": "all", "b": "all"})
     matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([1, 0]))
     assert in_parts(matrix, FlowsInBlocks(matrix.flows, 1), PLAIN[0], TILES, stop=lambda: True) is None
+
+
+@pytest.mark.parametrize("far", [0, 2**31, 2**62, -(2**62)])
+def test_people_of_cells_are_told_apart_whatever_numbers_they_have(far: int) -> None:
+    people = np.array([5, 6, 6, 5, 7, 8]) + far
+    cells = Cells(np.array([3, 9]), np.array([4, 2]), np.array([0, 0, 0, 1, 1, 1]), people)
+    joined = join_cells([cells, cells], KAnonymity(k=3, unit="travellers"))
+    assert (joined.pair.tolist(), joined.trips.tolist()) == ([3, 9], [8, 4])
+    assert joined.cell.tolist() == [0, 0, 1, 1, 1]
+    assert (joined.person - far).tolist() == [5, 6, 5, 7, 8]

@@ -187,12 +187,23 @@ def join_cells(cells: Sequence[Cells], promise: Promise) -> Cells:
 def _capped(cell: Ints, person: Ints, promise: Promise) -> tuple[Ints, Ints]:
     """Return every person of a cell once, and no more of them than the threshold on travellers."""
     most = int(promise.thresholds.get("travellers", 0))
+    cell, person = _different(cell, person)
+    within = np.arange(len(cell)) - np.searchsorted(cell, cell)
+    return cell[within < most], person[within < most]
+
+
+def _different(cell: Ints, person: Ints) -> tuple[Ints, Ints]:
+    """Return every person of a cell once, cells ascending."""
+    width = int(person.max(initial=0)) + 1
+    if person.min(initial=0) >= 0 and (int(cell.max(initial=0)) + 1) * width < 2**63:
+        # One number for both sorts in a tenth of the time; the numbers of a cluster may be too long for it.
+        keys = np.sort(cell * width + person)
+        new = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+        return keys[new] // width, keys[new] % width
     order = np.lexsort((person, cell))
     cell, person = cell[order], person[order]
     new = np.append(True, (cell[1:] != cell[:-1]) | (person[1:] != person[:-1]))[: len(cell)]
-    cell, person = cell[new], person[new]
-    within = np.arange(len(cell)) - np.searchsorted(cell, cell)
-    return cell[within < most], person[within < most]
+    return cell[new], person[new]
 
 
 @dataclass(frozen=True, eq=False)

@@ -293,7 +293,8 @@ def pack(trees: tuple[Hierarchy, ...], zones: Sequence[Ints] | Ints) -> Ints:
     """Return one number per product, given the zones of all products axis by axis."""
     key = np.zeros(len(zones[0]), dtype=np.int64)
     for tree, zone in zip(trees, zones, strict=True):
-        key = key * len(tree) + zone
+        key *= len(tree)
+        key += zone
     return key.view(np.uint64)
 
 

@@ -291,7 +291,9 @@ def sort_keys(
     n = len(keys)
     low = np.uint64((1 << _DIGIT) - 1)
     here, there = keys.copy(), np.empty(n, np.uint64)
-    row, next_row = np.arange(n).astype(np.int32), np.empty(n, np.int32)
+    row, next_row = np.empty(n, np.int32), np.empty(n, np.int32)
+    for i in range(n):
+        row[i] = i
     # Invariant: here is sorted by all digits below this one.
     for digit in range((bits + _DIGIT - 1) // _DIGIT):
         shift = np.uint64(digit * _DIGIT)

@@ -123,9 +123,10 @@ class Flows:
         parts: dict[str, Any] = {}
         if self.travellers is not None:
             offsets, people = self.travellers
-            sizes = np.diff(offsets)[rows]
+            first = offsets[rows]
+            sizes = offsets[rows + 1] - first
             edges = np.concatenate(([0], np.cumsum(sizes)))
-            place = np.repeat(offsets[:-1][rows] - edges[:-1], sizes) + np.arange(edges[-1])
+            place = np.repeat(first - edges[:-1], sizes) + np.arange(edges[-1])
             parts = {name: getattr(self, name) for name in ("repeats", "weights")}
             parts = {name: None if part is None else part[place] for name, part in parts.items()}
             parts["travellers"] = Travellers(edges, people[place])
@@ -257,7 +258,11 @@ def flows_from_trips(
         stood_for = _weights(key, person, weight)
     if person is not None:
         # Shifted by one so that NOBODY becomes 0 and sorts first.
-        key = (key << np.uint64(p_bits)) | (person.astype(np.int64) + 1).astype(np.uint64)
+        code = person.astype(np.int64)
+        code += 1
+        key <<= np.uint64(p_bits)
+        key |= code.view(np.uint64)
+        del code
     if weight is None and trips is None:
         key.sort()
     else:
@@ -303,8 +308,12 @@ def _check_rows(
 
 def _packed(origin: Ints, destination: Ints, slot: Ints | None, bits: tuple[int, int]) -> Ints:
     """Return keys whose order is that of origin, destination and slot."""
-    key = (origin.astype(np.uint64) << np.uint64(bits[0])) | destination.astype(np.uint64)
-    return key if slot is None else (key << np.uint64(bits[1])) | slot.astype(np.uint64)
+    key: Ints = origin.astype(np.uint64)
+    for code, width in ((destination, bits[0]), (slot, bits[1])):
+        if code is not None:
+            key <<= np.uint64(width)
+            key |= code.astype(np.uint64)
+    return key
 
 
 def _field(key: Ints, shift: int, width: int) -> Ints:
@@ -314,8 +323,9 @@ def _field(key: Ints, shift: int, width: int) -> Ints:
 
 def _travellers(key: Ints, starts: Ints, p_bits: int) -> Travellers:
     """Return the travellers of runs of one pair in keys sorted by pair and person."""
-    code = (key & np.uint64((1 << p_bits) - 1)).astype(np.int64)
-    first = np.concatenate(([True], key[1:] != key[:-1])) & (code > 0)
+    code = (key & np.uint64((1 << p_bits) - 1)).view(np.int64)
+    first = code > 0
+    first[1:] &= key[1:] != key[:-1]
     offsets = np.concatenate(([0], np.cumsum(np.add.reduceat(first, starts, dtype=np.int64))))
     return Travellers(offsets, (code[first] - 1).astype(np.int32))
 

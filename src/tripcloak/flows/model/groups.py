@@ -248,10 +248,14 @@ def group_flows(
     from tripcloak.flows.model._kernels import number_keys
 
     width = int(destination_zone.max(initial=0)) + 1
-    keys = origin_zone.astype(np.int64) * width + destination_zone
+    # In place: room for one more number a flow takes longer to get than to fill.
+    keys = origin_zone.astype(np.int64)
+    keys *= width
+    keys += destination_zone
     length = 1 if time_zone is None else int(time_zone.max(initial=0)) + 1
     if time_zone is not None:
-        keys = keys * length + time_zone
+        keys *= length
+        keys += time_zone
     if keep is not None:
         keys[~keep] = -1
     number, found = number_keys(keys, len(keys) if at_most is None else at_most)

@@ -284,17 +284,20 @@ def sort_flows(
     ``zone`` is the zone of every tile, -1 for none, and ``codes`` the tile of every flow.
     """
     ends = np.zeros(zone.max() + 2, np.int64)
-    for flow in flows:
-        if zone[codes[flow]] >= 0 and reach[flow] > 0:
-            ends[zone[codes[flow]] + 1] += 1
+    # Looked up once: flows lie all over the columns, and fetching what is said of them takes the time here.
+    home = np.empty(len(flows), np.int32)
+    for at in range(len(flows)):
+        home[at] = zone[codes[flows[at]]] if reach[flows[at]] > 0 else -1
+        if home[at] >= 0:
+            ends[home[at] + 1] += 1
     for z in range(1, len(ends)):
         ends[z] += ends[z - 1]
     found = np.empty(ends[-1], np.int32)
     # Invariant: ends[z] is where the next flow of zone z belongs.
-    for flow in flows:
-        z = zone[codes[flow]]
-        if z >= 0 and reach[flow] > 0:
-            found[ends[z]] = flow
+    for at in range(len(flows)):
+        z = home[at]
+        if z >= 0:
+            found[ends[z]] = flows[at]
             ends[z] += 1
     return found
 
