@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 import zipfile
 from pathlib import Path
+from types import ModuleType
 from zipimport import zipimporter
 
 import pytest
 
-from tripcloak.engines.spark import _keep_archives
+from tripcloak.engines.spark import _Aside, _keep_archives, _set_modules_aside
 
 
 def test_archives_that_modules_come_from_are_listed_once(
@@ -26,3 +28,14 @@ def test_archives_that_modules_come_from_are_listed_once(
     importlib.invalidate_caches()
     away.rename(path)
     assert finder.find_spec("tripcloak_said") is not None
+
+
+def test_modules_are_set_aside_whenever_more_were_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen: list[int] = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(len(sys.modules)))
+    monkeypatch.setattr(_Aside, "modules", 0)
+    for name in (None, None, "tripcloak_said", None):
+        if name is not None:
+            monkeypatch.setitem(sys.modules, name, ModuleType(name))
+        _set_modules_aside()
+    assert frozen == [len(sys.modules) - 1, len(sys.modules)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import shutil
@@ -12,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from zipimport import zipimporter
 
 from tripcloak.ground.errors import InputError, TripcloakError
@@ -254,6 +255,7 @@ class _OnCluster:
 
     def __call__(self, *arguments: Any) -> Iterator[Any]:
         _keep_archives()
+        _set_modules_aside()
         return self.function(self.plan.value, *arguments)
 
 
@@ -270,6 +272,23 @@ def _keep_archives() -> None:
 
 def _stay() -> None:
     pass
+
+
+class _Aside:
+    """How many modules a worker had loaded when they were set aside."""
+
+    modules: ClassVar[int] = 0
+
+
+def _set_modules_aside() -> None:
+    """Keep modules that a worker has loaded out of its search for garbage.
+
+    PySpark has it search after every task, and among hundreds of thousands of objects of modules, none of
+    them garbage, that takes longer than most tasks.
+    """
+    if len(sys.modules) > _Aside.modules:
+        _Aside.modules = len(sys.modules)
+        gc.freeze()
 
 
 def _itself(part: int) -> int:
