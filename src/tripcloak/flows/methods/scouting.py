@@ -19,7 +19,7 @@ from tripcloak.ground.progress import Progress
 from tripcloak.hierarchy import Hierarchy, Lineage
 from tripcloak.promises import Promise
 
-MANY, DEEP = 200_000, 300
+MANY, DEEP = 50_000, 300
 """Flows, and depths of both trees multiplied, from which on it pays to look at some zones only."""
 
 THINNER, COARSE = 5.0, 16.0
