@@ -47,7 +47,7 @@ POOL = 3
 
 EFFORT, FEWEST, MOST = 100_000_000, 60, 150
 """Products that the proof looks at where no time is given for it, in rounds from the fewest to the most: that
-takes less time than the search itself where products are many, and about as much, or twice, where they are few."""
+takes less time than the search itself where products are many, and up to twice that where they are few."""
 
 SCOUTED, FEW_SCOUTED = 35_000_000, 50
 """The same where some zones alone were looked at: the proof leans on the best pair of cuts then, so that
