@@ -187,6 +187,20 @@ def test_moments_with_too_few_people_are_withheld_up_to_the_limit() -> None:
         GridGeneralisation(k=3, withheld=0.1).anonymise(people)
 
 
+@pytest.mark.parametrize("partition", ["common", "individual", "irregular"])
+def test_a_share_that_would_do_is_told_and_does(partition: str) -> None:
+    dice = np.random.default_rng(4)
+    user, (t, x, y) = np.repeat(np.arange(12), 9), dice.integers(0, 400, (3, 108))
+    sparse = Trajectories.of(user=user, t=t, x=x, y=y, grid=Grid())
+    asked: dict[str, Any] = {"k": 3, "interval": 600, "partition": partition}
+    with pytest.raises(ImpossibleRequestError, match="would do") as refused:
+        GridGeneralisation(**asked).anonymise(sparse)
+    share = float(str(refused.value).partition("withheld=")[2].partition(" ")[0])
+    assert GridGeneralisation(**asked, withheld=share).anonymise(sparse).n_released
+    with pytest.raises(ImpossibleRequestError, match=r"smaller k$"):
+        GridGeneralisation(**asked | {"k": 12, "interval": 60}).anonymise(sparse)
+
+
 def test_whoever_knows_everything_finds_nearly_everybody() -> None:
     people = made(users=200, samples=30, seed=3, days=1, spread=15)
     release = GridGeneralisation(k=5, withheld=0.5).anonymise(people)

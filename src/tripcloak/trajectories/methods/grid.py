@@ -176,10 +176,10 @@ class GridGeneralisation(HidingMethod):
         safe = np.stack(list(_safe(moments, self.k, progress)))
         levels = _LEVELS[self.partition](self, moments, safe)
         kept = safe[levels, np.arange(len(levels))]
-        self._require(moments, kept)
+        self._require(moments, kept, safe[-1])
         return _released(trajectories, lattice, moments, levels, kept)
 
-    def _require(self, moments: _Moments, kept: Bools) -> None:
+    def _require(self, moments: _Moments, kept: Bools, widest: Bools) -> None:
         lost = float(moments.samples[~kept].sum()) / float(moments.samples.sum())
         # Of each person a share may be withheld, and what cannot be safe at all: never more than both.
         allowed = self.withheld if self.partition == "common" else min(1.0, 2 * self.withheld)
@@ -187,9 +187,15 @@ class GridGeneralisation(HidingMethod):
             raise ImpossibleRequestError(
                 f"not possible: with slots of {self.interval:,} seconds too many samples lie where fewer "
                 f"than {self.k} people were recorded at the time, however wide cells are; lengthen the slots "
-                f"({spelt('interval', 24 * self.interval)}), ask for a smaller k, or allow more to be "
-                f"withheld ({spelt('withheld', '0.5')})"
+                f"({spelt('interval', 24 * self.interval)}), or ask for a smaller k{_enough(moments, widest)}"
             )
+
+
+def _enough(moments: _Moments, widest: Bools) -> str:
+    """Return words for a share withheld with which there is a release, where one as large as 95 % does."""
+    lost = float(moments.samples[~widest].sum()) / float(moments.samples.sum())
+    share = math.ceil(20 * lost) / 20
+    return f"; as it is, {spelt('withheld', share)} would do" if share < 1 else ""
 
 
 class _Moments(NamedTuple):
