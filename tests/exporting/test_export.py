@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sqlite3
 from datetime import date
 from pathlib import Path
@@ -233,6 +234,18 @@ def test_nothing_is_left_of_an_export_that_fails(
     with pytest.raises(InputError, match="no room left on its disk; nothing was left behind"):
         export_release(folder, "geoparquet", tmp_path / "a.parquet", force=True)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.parquet": "old"}
+
+
+@pytest.mark.parametrize("name", ["gpkg", "omx", "duckdb"])
+def test_a_library_that_finds_no_room_leaves_nothing(name: str, folder: Path, tmp_path: Path) -> None:
+    kept = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, kept[1]))
+    try:
+        with pytest.raises(InputError, match=r"cannot write the export .*; nothing was left behind"):
+            export_release(folder, name, tmp_path / f"a{FORMATS[name].suffix}")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, kept)
+    assert not list(tmp_path.iterdir())
 
 
 def test_exports_stay_out_of_the_public_part(folder: Path) -> None:

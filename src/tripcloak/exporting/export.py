@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -21,6 +22,9 @@ from tripcloak.ground.spelling import called, spelt, spelt_command
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+UNWRITABLE = {"DataSourceError", "FeatureError", "IOException", "OperationalError", "HDF5ExtError"}
+"""What libraries of formats raise where the system lets them write no further, and is no error of ours."""
 
 READ = {"flows": ("flows.parquet", "zones.parquet"), "trajectories": ("samples.parquet",)}
 """The public files that exports are made of."""
@@ -140,6 +144,12 @@ def written_aside(out: Path, *, force: bool) -> Iterator[Path]:
         _replace(aside, out)
     except OSError as error:
         raise explained(error, out, "export") from None
+    except Exception as error:
+        if type(error).__name__ not in UNWRITABLE:
+            raise
+        library = type(error).__module__.partition(".")[0]
+        reason = f"{library} could not write its file; is there room on the disk, and may you write there?"
+        raise explained(OSError(errno.EIO, reason), out, "export") from None
     finally:
         _remove(aside)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,7 +56,26 @@ def write_omx(tables: PublicTables, path: Path) -> int:
         file.create_mapping("zone", np.arange(1, size + 1, dtype=np.uint32))
         names = file.create_group(file.root, "lookup_names")
         file.create_array(names, "zone", obj=np.char.encode(places.names, "utf-8"))
+    _refuse_cut(path, volume, float(numbers.sum()))
     return len(flows)
+
+
+def _refuse_cut(path: Path, volume: str, total: float) -> None:
+    """Raise unless the matrix can be read and holds all trips: a full disk stops the library in silence."""
+    import openmatrix
+    import tables
+
+    found = np.nan
+    try:
+        with openmatrix.open_file(str(path)) as file:
+            matrix = file[volume]
+            found = sum(
+                float(np.nansum(matrix[top : top + ROWS, :])) for top in range(0, matrix.shape[0], ROWS)
+            )
+    except (tables.HDF5ExtError, OSError, LookupError):
+        pass
+    if not np.isclose(found, total, rtol=1e-9, atol=0):
+        raise OSError(errno.EIO, "the file was not written whole; is its disk full?")
 
 
 def _double() -> object:
