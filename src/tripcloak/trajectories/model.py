@@ -232,6 +232,7 @@ class Trajectories:
             users=None if self.users is None else self.users[rows],
             dropped=self._dropped_of(rows),
             id_is=self.id_is,
+            asked=self.asked,
         )
 
     def _dropped_of(self, rows: Ints) -> Dropped:
