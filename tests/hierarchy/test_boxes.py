@@ -212,6 +212,21 @@ def test_the_box_of_one_tile_of_a_grid_holds_many(tiling: Any) -> None:
     assert zones.step == grid_step(tree)
 
 
+@pytest.mark.parametrize("here", [(48.7, 18.3), (-22.9, -43.2)])
+def test_one_trip_to_far_away_does_not_show_in_the_area_of_a_tile(here: tuple[float, float]) -> None:
+    tiling, steps = H3Tiling(8), np.linspace(0, 0.2, 20)
+    lat, lon = (
+        np.add(degrees, side.ravel()) for degrees, side in zip(here, np.meshgrid(steps, steps), strict=True)
+    )
+    areas = []
+    for far in ((), (-33.9,), (75.0,)):
+        keys = tiling.encode(np.append(lat, far), np.append(lon, [151.2] * len(far)))
+        tree = tiling.hierarchy(np.unique(keys))
+        first = around(tree, np.arange(1), np.zeros(1, dtype=int), 1)
+        areas.append(box_zones(tree, np.ones(tree.n_tiles, dtype=bool), first).tile_km2)
+    assert len(set(areas)) == 1
+
+
 def test_tiles_without_an_area_are_counted_and_drawn_as_they_lie() -> None:
     lat, lon = np.array([1.0, 1.0, 1.5, 1.0]), np.array([2.0, 3.0, 2.0, 2.5])
     tree = Hierarchy.from_parents(["a", "b", "c", "all"], [3, 3, 3, -1], lat=lat, lon=lon)

@@ -87,7 +87,7 @@ def box_zones(tree: Hierarchy, occurs: Bools, corners: Corners, tile_km2: float 
     corners
         The boxes.
     tile_km2
-        The area of a tile; by default the mean of the tree's tiles to three digits.
+        The area of a tile; by default the median of the tree's tiles to three digits.
 
     Examples
     --------
@@ -181,8 +181,9 @@ def read_box_names(names: NDArray[np.str_]) -> Corners:
 
 
 def _tile_area(tree: Hierarchy) -> float:
-    # To three digits it is the same all over a city: it tells about the grid, not about the data.
-    return float(f"{tree.zones.area_km2[: tree.n_tiles].mean():.3g}")
+    # To three digits it is the same all over a city, and a mean would tell of one trip to far away, where
+    # tiles are larger or smaller; the median tells about the grid, not about the data.
+    return float(f"{np.median(tree.zones.area_km2[: tree.n_tiles]):.3g}")
 
 
 def _area_km2(edges: Floats) -> Floats:

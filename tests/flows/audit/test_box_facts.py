@@ -73,6 +73,8 @@ def test_without_an_outline_or_with_other_bytes_a_box_is_not_drawn() -> None:
         (2.01, [1.0, 3.0], True),
         (2.02, [1.0, 3.0], False),
         (2.001, [1.0, 3.0], False),
+        (2.0, [2.0, 50.0, 2.0], True),
+        (18.0, [2.0, 50.0, 2.0], False),
         (None, [1.0, 3.0], False),
         (None, [math.nan, 1.0], True),
         (2.0, [math.nan, 1.0], False),

@@ -76,7 +76,7 @@ def test_the_grid_follows_from_the_longest_tile_of_the_axis() -> None:
     assert centres._step(case_of(tiles=TILES[3:], spec="quadtree:9"), "origin") == 10
 
 
-def test_the_area_of_a_tile_is_the_mean_of_its_axis() -> None:
+def test_the_area_of_a_tile_is_the_median_of_its_axis() -> None:
     case = case_of()
     assert centres._true_tile(case, "origin")
     assert centres._true_tile(case, "destination")
