@@ -184,6 +184,31 @@ def test_what_is_left_of_an_exact_number_by_a_rounded_one_is_found_however_much_
     )
 
 
+@pytest.mark.parametrize("apart", [False, True], ids=["one atom", "two atoms"])
+def test_what_is_left_beside_what_other_releases_narrow_down_is_found(
+    monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    """Two rounded flows of three to five make six together, so each is three; two of five trips are left."""
+    monkeypatch.setattr(bounds, "WIDE", 0)
+    people, out = range(12), [-1] * 4
+    three = replace(disclosed([0] * 3 + [1] * 3 + [-1] * 2 + out, people), rounded=Rounded(3, 3, False))
+    six, five = disclosed([0] * 6 + [-1] * 2 + out, people), disclosed([-1] * 3 + [0] * 5 + out, people)
+    crossing = disclosed([-1] * 5 + [0 if apart else -1, -1] + [0] * 5, people)
+    (fact,) = attack([three, six, five, crossing]).found
+    assert (fact.least, fact.most, fact.people, len(fact.atoms)) == (2, 2, 2, 2)
+    assert not len(attack([three, five, crossing]))
+
+
+@given(st.one_of(several(), rounded()))
+def test_what_is_found_where_much_hangs_together_is_true(disclosures: list[Disclosure]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(bounds, "WIDE", 0)
+        proven = joint(attack(disclosures), disclosures)
+    for one, (least, most) in proven.items():
+        possible = oracle.possible_total(disclosures, one)
+        assert 1 <= least <= possible[0] <= possible[1] <= most < 3
+
+
 def test_a_search_that_is_cut_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     disclosures = [disclosed(own, range(len(own))) for own in CROSSING["three releases"]]
     monkeypatch.setattr(joint_sets, "STEPS", 1)

@@ -16,7 +16,7 @@ from tripcloak.ledger.bounds import bounded, facts_of_room
 from tripcloak.ledger.contraction import Contraction, contract
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Facts, Term
-from tripcloak.ledger.joint import LeftOver, left_over
+from tripcloak.ledger.joint import LeftOver, Proven, beside_the_known, left_over
 from tripcloak.ledger.nested import fewer_people
 from tripcloak.ledger.rooms import Rooms
 from tripcloak.ledger.sets import USUAL, Determined, Effort, Hanging, determined_sets
@@ -109,11 +109,27 @@ def _room(atoms: Atoms, asked: Bools, k: int, exact: Sequence[Fact], rooms: Room
     known: dict[int, list[set[int]]] = {}
     for fact in (*exact, *found):
         known.setdefault(int(fact.atoms[0]), []).append(set(fact.atoms.tolist()))
-    for one in left_over(atoms, k):
-        own = set(one.atoms.tolist())
-        if not any(known_one <= own for atom in own for known_one in known.get(atom, ())):
-            found.append(_left_over_fact(atoms, one))
+
+    def is_new(some: Ints) -> bool:
+        own = set(some.tolist())
+        return not any(known_one <= own for atom in own for known_one in known.get(atom, ()))
+
+    beside = [one for one in beside_the_known(atoms, room.span, k) if is_new(one.atoms)]
+    for fact in facts_of_room(atoms, _least(beside)):
+        known.setdefault(int(fact.atoms[0]), []).append(set(fact.atoms.tolist()))
+        found.append(fact)
+    found += [_left_over_fact(atoms, one) for one in left_over(atoms, k) if is_new(one.atoms)]
     return found, room.complete
+
+
+def _least(proven: Sequence[Proven]) -> list[Proven]:
+    """Return the sets that hold no other one, each once."""
+    least: list[tuple[set[int], Proven]] = []
+    for one in sorted(proven, key=lambda one: len(one.atoms)):
+        own = set(one.atoms.tolist())
+        if not any(other <= own for other, _ in least):
+            least.append((own, one))
+    return [one for _, one in least]
 
 
 def _left_over_fact(atoms: Atoms, one: LeftOver) -> Fact:

@@ -97,34 +97,158 @@ def left_over(atoms: Atoms, k: int) -> list[LeftOver]:
     ([0, 1], 1, 3, 0, [1])
     """
     rounded = np.zeros(len(atoms.start) - 1, dtype=bool) if atoms.rounded is None else atoms.rounded
+    nested = [
+        _Nested.of(atoms, around, inside)
+        for around, inside in permutations(range(len(rounded)), 2)
+        if rounded[around] or rounded[inside]
+    ]
+    limits = _carried(*atoms.limits, nested)
     found: dict[bytes, LeftOver] = {}
-    for around, inside in permutations(range(len(rounded)), 2):
-        if rounded[around] or rounded[inside]:
-            for one in _beside_those_inside(atoms, atoms.told[:, around], atoms.told[:, inside], k):
-                found.setdefault(one.atoms.tobytes(), one)
+    for one in nested:
+        for left in _beside_those_inside(atoms, one, limits, k):
+            found.setdefault(left.atoms.tobytes(), left)
     return list(found.values())
 
 
-def _beside_those_inside(atoms: Atoms, around: Ints, inside: Ints, k: int) -> Iterator[LeftOver]:
-    """Yield what groups of one release surely hold beside those of another, given every atom's groups."""
-    low, high = atoms.limits
-    n = len(atoms.published)
-    there = np.flatnonzero(inside >= 0)
-    first, last = np.full(n, n), np.full(n, NONE)
-    np.minimum.at(first, inside[there], around[there])
-    np.maximum.at(last, inside[there], around[there])
-    whole = np.flatnonzero((first == last) & (last >= 0))
-    taken = np.zeros(n, dtype=bool)
+def beside_the_known(atoms: Atoms, span: Span, k: int) -> list[Proven]:
+    """Return what groups surely hold beside atoms of which enough is known, where that is few.
+
+    It is looked for in parts that are too wide for programmes: there bounds of single atoms are all that is
+    known, and those that leave least open are taken away first.
+
+    Examples
+    --------
+    Five trips, and an atom of three of them: two are left, in two atoms that may each be empty.
+
+    >>> atoms = Atoms(
+    ...     group=np.array([[0], [0], [0]]),
+    ...     trips=np.array([3, 1, 1]),
+    ...     published=np.array([5]),
+    ...     seen=np.array([0, 1]),
+    ...     seen_by=np.array([0, 1]),
+    ...     start=np.array([0, 1]),
+    ... )
+    >>> span = Span(np.array([3, 0, 0]), np.array([3, 2, 2]))
+    >>> beside_the_known(atoms, span, 3)
+    []
+    >>> (one,) = _beside(atoms, span, np.array([True]), 3)
+    >>> one.atoms.tolist(), one.least, one.most
+    ([1, 2], 2, 2)
+    """
+    atom, group = atoms.told_entries
+    wide = ~Parts.of(atoms, span).are_narrow
+    there = np.zeros(len(atoms.published), dtype=bool)
+    there[group[wide[atom]]] = True
+    return list(_beside(atoms, span, there, k)) if there.any() else []
+
+
+def _beside(atoms: Atoms, span: Span, there: Bools, k: int) -> Iterator[Proven]:
+    """Yield what some groups surely hold beside atoms of them that are known."""
+    (atom, group), (low, high) = atoms.told_entries, atoms.limits
+    atom, group = atom[there[group]], group[there[group]]
+    open_share = np.full(len(atom), np.inf)
+    sure = span.least[atom] > 0
+    open_share[sure] = span.most[atom[sure]] / span.least[atom[sure]]
+    order = np.lexsort((open_share, group))
+    atom, group, sure = atom[order], group[order], sure[order]
+    start = np.flatnonzero(np.diff(group, prepend=-1))
+    size = np.diff(np.append(start, len(group)))
+
+    def taken(bound: Ints) -> Ints:
+        # Invariant: what the atoms of a group up to each one hold, of those that are taken away first.
+        running = np.append(0, np.cumsum(bound[atom]))
+        gone: Ints = running[1:] - np.repeat(running[start], size)
+        return gone
+
+    least, most = low[group] - taken(span.most), high[group] - taken(span.least)
+    few = np.flatnonzero(sure & (least >= 1) & (most < k))
+    last = few[np.diff(group[few], append=-1) != 0]
+    for at, end in zip(last.tolist(), (start + size)[np.searchsorted(start, last, "right") - 1], strict=True):
+        rest = atom[at + 1 : end]
+        rest = rest[span.most[rest] > 0]
+        yield Proven(np.sort(rest), int(least[at]), int(min(most[at], span.most[rest].sum())))
+
+
+class _Nested(NamedTuple):
+    """Groups of a release that lie inside groups of another: those, what is around each, and what they fill.
+
+    Attributes
+    ----------
+    around, inside : int
+        The releases.
+    whole, outer : array
+        The groups that lie inside others, and the one around each.
+    filled : array
+        The groups around that hold nothing else.
+    """
+
+    around: int
+    inside: int
+    whole: Ints
+    outer: Ints
+    filled: Ints
+
+    @classmethod
+    def of(cls, atoms: Atoms, around: int, inside: int) -> _Nested:
+        outer, inner, n = atoms.told[:, around], atoms.told[:, inside], len(atoms.published)
+        there = np.flatnonzero(inner >= 0)
+        first, last = np.full(n, n), np.full(n, NONE)
+        np.minimum.at(first, inner[there], outer[there])
+        np.maximum.at(last, inner[there], outer[there])
+        whole = np.flatnonzero((first == last) & (last >= 0))
+        taken = np.zeros(n + 1, dtype=bool)
+        taken[whole] = True
+        open_still = np.zeros(n + 1, dtype=bool)
+        open_still[outer[~taken[inner]]] = True
+        # What is in no group at all stands at the end.
+        filled = np.setdiff1d(last[whole], np.flatnonzero(open_still))
+        return cls(around, inside, whole, last[whole], filled)
+
+    def sums(self, limit: Ints) -> Ints:
+        """Return what the groups inside hold together, by the one around them."""
+        total: Ints = np.bincount(self.outer, limit[self.whole], len(limit)).astype(np.int64)
+        return total
+
+
+CARRIED = 5
+"""How often limits are carried on from groups to those inside them."""
+
+
+def _carried(low: Ints, high: Ints, nested: Sequence[_Nested]) -> tuple[Ints, Ints]:
+    """Return the limits of all groups, given that what lies inside a group is no more than it holds."""
+    low, high = low.copy(), high.copy()
+    for _ in range(CARRIED):
+        before = low.copy(), high.copy()
+        for one in nested:
+            least, most = one.sums(low), one.sums(high)
+            np.maximum(low, least, out=low)
+            high[one.filled] = np.minimum(high[one.filled], most[one.filled])
+            inner = one.whole
+            high[inner] = np.minimum(high[inner], (high - least)[one.outer] + low[inner])
+            within = np.isin(one.outer, one.filled)
+            inner, outer = inner[within], one.outer[within]
+            low[inner] = np.maximum(low[inner], (low - most)[outer] + high[inner])
+        if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
+            break
+    return low, high
+
+
+def _beside_those_inside(
+    atoms: Atoms, nested: _Nested, limits: tuple[Ints, Ints], k: int
+) -> Iterator[LeftOver]:
+    """Yield what groups of one release surely hold beside those of another that lie inside them."""
+    (low, high), (_, _, whole, last, _) = limits, nested
+    around, inside = atoms.told[:, nested.around], atoms.told[:, nested.inside]
+    taken = np.zeros(len(low), dtype=bool)
     taken[whole] = True
-    least = low - np.bincount(last[whole], high[whole], n).astype(np.int64)
-    most = high - np.bincount(last[whole], low[whole], n).astype(np.int64)
+    least, most = low - nested.sums(high), high - nested.sums(low)
     few = (least >= 1) & (most < k)
     rest = np.flatnonzero((around >= 0) & few[around] & ~((inside >= 0) & taken[inside]))
     rest = rest[np.argsort(around[rest], kind="stable")]
     ends = np.flatnonzero(np.diff(around[rest])) + 1
     for some in np.split(rest, ends) if len(rest) else ():
         group = int(around[some[0]])
-        of_it = whole[last[whole] == group]
+        of_it = whole[last == group]
         yield LeftOver(np.sort(some), int(least[group]), int(most[group]), group, of_it)
 
 

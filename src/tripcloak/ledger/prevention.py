@@ -478,8 +478,9 @@ def smallest(facts: Facts, first_new: int, new: Sequence[Disclosure], answer: Re
 
 
 def _needed(fact: Fact, first_new: int, new: Sequence[Disclosure]) -> set[int]:
-    """Return the new groups that a fact takes: those that it names, or all of a total that it names."""
+    """Return the new groups that a fact takes: those that it names, or else all of a total that it names."""
     groups: set[int] = set()
+    in_totals: set[int] = set()
     for term in (*fact.terms, *fact.beside):
         if term.release >= first_new:
             one = new[term.release - first_new]
@@ -487,8 +488,8 @@ def _needed(fact: Fact, first_new: int, new: Sequence[Disclosure]) -> set[int]:
                 groups.add(term.group)
             else:
                 # A total is of the same records as the flows; a segment, above, of some of them.
-                groups |= set(new[0].group[one.group == term.group].tolist()) - {WITHHELD}
-    return groups
+                in_totals |= set(new[0].group[one.group == term.group].tolist()) - {WITHHELD}
+    return groups or in_totals
 
 
 def refuse_new_facts(
