@@ -16,6 +16,7 @@ from tripcloak.flows.methods import METHODS
 from tripcloak.flows.methods.slots import SlotBySlot
 from tripcloak.flows.reading.matrix import Zoning
 from tripcloak.ground.errors import InputError, InternalError
+from tripcloak.ledger.difference import _refuse_strangers
 from tripcloak.ledger.disclosing import disclosed, read_again
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.promises import AllOf, KAnonymity
@@ -216,3 +217,15 @@ class TestBadInput:
         run = json.loads(path.read_text())
         change(run)
         path.write_text(json.dumps(run))
+
+
+def test_months_of_the_same_people_are_compared_and_strangers_are_not() -> None:
+    def told(first: int, person: int) -> Disclosure:
+        record = np.arange(first, first + 4, dtype=np.uint64)
+        whose = np.arange(person, person + 4, dtype=np.uint64)
+        group = np.zeros(4, dtype=np.int32)
+        return Disclosure(name="it", record=record, person=whose, group=group, trips=np.array([4]), k=2)
+
+    _refuse_strangers([told(1, 100), told(11, 103)])
+    with pytest.raises(InputError, match="no record in common with the others, and nobody"):
+        _refuse_strangers([told(1, 100), told(11, 104)])

@@ -229,14 +229,20 @@ def _names(folders: Sequence[Path]) -> list[str]:
 
 
 def _refuse_strangers(told: Sequence[Disclosure]) -> None:
-    """Raise where no record of a release is in any other: they are of different data."""
+    """Raise where no record or person of a release is in any other: they are of different data."""
     for one in told:
-        others = [other for other in told if other is not one]
-        if not any(np.any(other.groups_of(one.record) != ABSENT) for other in others):
+        if not any(_share_somebody(one, other) for other in told if other is not one):
             raise InputError(
-                f"{one.name} has no record in common with the others: it is of other data, and nothing "
-                "follows from comparing them"
+                f"{one.name} has no record in common with the others, and nobody: it is of other data, or of "
+                "other people alone, and nothing follows from comparing them"
             )
+
+
+def _share_somebody(one: Disclosure, other: Disclosure) -> bool:
+    """Return whether releases have records in common, or people with other trips in each, as months do."""
+    return bool(np.any(other.groups_of(one.record) != ABSENT)) or bool(
+        len(np.intersect1d(one.person, other.person))
+    )
 
 
 def _times(factor: int, *, first: bool) -> str:

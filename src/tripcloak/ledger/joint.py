@@ -135,6 +135,8 @@ def beside_the_known(atoms: Atoms, span: Span, k: int) -> list[Proven]:
     >>> one.atoms.tolist(), one.least, one.most
     ([1, 2], 2, 2)
     """
+    if not np.any(span.least > 0):
+        return []
     atom, group = atoms.told_entries
     wide = ~Parts.of(atoms, span).are_narrow
     there = np.zeros(len(atoms.published), dtype=bool)
