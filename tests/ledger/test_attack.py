@@ -199,6 +199,17 @@ def test_what_is_left_beside_what_other_releases_narrow_down_is_found(
     assert not len(attack([three, five, crossing]))
 
 
+def test_one_number_leaves_one_at_least_and_another_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is left of three beside two to three is left of three to five beside two."""
+    monkeypatch.setattr(bounds, "WIDE", 0)
+    people = range(5)
+    exact = disclosed([0, 0, 0, 1, 1], people, [1, 1, 1, 1, 1])
+    rough = replace(disclosed([0, 0, 1, 1, 1], people), rounded=Rounded(2, 2, False), trips=np.array([2, 4]))
+    (fact,) = attack([exact, rough], k=2).found
+    assert (fact.least, fact.most, fact.people, len(fact.atoms)) == (1, 1, 1, 1)
+    assert len(fact.beside) == 2
+
+
 @given(st.one_of(several(), rounded()))
 def test_what_is_found_where_much_hangs_together_is_true(disclosures: list[Disclosure]) -> None:
     with pytest.MonkeyPatch.context() as patched:

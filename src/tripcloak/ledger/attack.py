@@ -139,6 +139,7 @@ def _left_over_fact(atoms: Atoms, one: LeftOver) -> Fact:
         most=one.most,
         people=atoms.different_people(one.atoms),
         terms=(term_of(atoms, 1, one.group), *(term_of(atoms, -1, int(group)) for group in one.inside)),
+        beside=tuple(term_of(atoms, 1, int(group)) for group in one.beside),
         atoms=one.atoms,
     )
 

@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ledger.atoms import NONE, Atoms
-from tripcloak.ledger.bounds import CLOSE, SMALL, Parts, Span, Together, sums_of
+from tripcloak.ledger.bounds import CLOSE, SMALL, UNBOUNDED, Parts, Span, Together, sums_of
+from tripcloak.ledger.contraction import numbers_of_unknowns
 
 STEPS = 20_000
 """Linear programmes that are solved in a search of all parts."""
@@ -26,13 +27,14 @@ class Proven(NamedTuple):
 
 
 class LeftOver(NamedTuple):
-    """The same of what a group holds beside others inside it."""
+    """The same of what a group holds beside others inside it, and the groups that tell how many at most."""
 
     atoms: Ints
     least: int
     most: int
     group: int
     inside: Ints
+    beside: Ints
 
 
 def few_together(atoms: Atoms, span: Span, asked: Bools, k: int) -> tuple[list[Proven], bool]:
@@ -102,12 +104,29 @@ def left_over(atoms: Atoms, k: int) -> list[LeftOver]:
         for around, inside in permutations(range(len(rounded)), 2)
         if rounded[around] or rounded[inside]
     ]
+    if not nested:
+        return []
     limits = _carried(*atoms.limits, nested)
-    found: dict[bytes, LeftOver] = {}
-    for one in nested:
-        for left in _beside_those_inside(atoms, one, limits, k):
-            found.setdefault(left.atoms.tobytes(), left)
-    return list(found.values())
+    number = numbers_of_unknowns(len(atoms))
+    rests = [_Rest.of(atoms, at, one, limits, number) for at, one in enumerate(nested)]
+    mark, pair, group, low, high = (np.concatenate(column) for column in zip(*rests, strict=True))
+    # What is left of one group may be that of another, too: the one tells how few, and the other how many.
+    different, which = np.unique(mark, return_inverse=True)
+    least, most = np.full(len(different), NONE), np.full(len(different), UNBOUNDED)
+    np.maximum.at(least, which, low)
+    np.minimum.at(most, which, high)
+    few = np.flatnonzero(((least >= 1) & (most < k))[which])
+    tells_least = {int(which[at]): int(at) for at in few[low[few] == least[which[few]]]}
+    tells_most = {int(which[at]): int(at) for at in few[high[few] == most[which[few]]]}
+    found = []
+    for one, at in sorted(tells_least.items()):
+        own, other = nested[pair[at]], tells_most[one]
+        inside = own.inside_of(int(group[at]))
+        named = np.append(nested[pair[other]].inside_of(int(group[other])), group[other])
+        beside = np.setdiff1d(named, np.append(inside, group[at]))
+        some = np.flatnonzero(own.beside(atoms) & (atoms.told[:, own.around] == group[at]))
+        found.append(LeftOver(some, int(least[one]), int(most[one]), int(group[at]), inside, beside))
+    return found
 
 
 def beside_the_known(atoms: Atoms, span: Span, k: int) -> list[Proven]:
@@ -206,6 +225,19 @@ class _Nested(NamedTuple):
         filled = np.setdiff1d(last[whole], np.flatnonzero(open_still))
         return cls(around, inside, whole, last[whole], filled)
 
+    def beside(self, atoms: Atoms) -> Bools:
+        """Return which atoms are in a group around others, and in none of these."""
+        taken, there = np.zeros((2, len(atoms.published) + 1), dtype=bool)
+        taken[self.whole], there[self.outer] = True, True
+        # What is in no group at all stands at the end.
+        found: Bools = there[atoms.told[:, self.around]] & ~taken[atoms.told[:, self.inside]]
+        return found
+
+    def inside_of(self, group: int) -> Ints:
+        """Return the groups that lie inside one."""
+        found: Ints = self.whole[self.outer == group]
+        return found
+
     def sums(self, limit: Ints) -> Ints:
         """Return what the groups inside hold together, by the one around them."""
         total: Ints = np.bincount(self.outer, limit[self.whole], len(limit)).astype(np.int64)
@@ -235,23 +267,35 @@ def _carried(low: Ints, high: Ints, nested: Sequence[_Nested]) -> tuple[Ints, In
     return low, high
 
 
-def _beside_those_inside(
-    atoms: Atoms, nested: _Nested, limits: tuple[Ints, Ints], k: int
-) -> Iterator[LeftOver]:
-    """Yield what groups of one release surely hold beside those of another that lie inside them."""
-    (low, high), (_, _, whole, last, _) = limits, nested
-    around, inside = atoms.told[:, nested.around], atoms.told[:, nested.inside]
-    taken = np.zeros(len(low), dtype=bool)
-    taken[whole] = True
-    least, most = low - nested.sums(high), high - nested.sums(low)
-    few = (least >= 1) & (most < k)
-    rest = np.flatnonzero((around >= 0) & few[around] & ~((inside >= 0) & taken[inside]))
-    rest = rest[np.argsort(around[rest], kind="stable")]
-    ends = np.flatnonzero(np.diff(around[rest])) + 1
-    for some in np.split(rest, ends) if len(rest) else ():
-        group = int(around[some[0]])
-        of_it = whole[last == group]
-        yield LeftOver(np.sort(some), int(least[group]), int(most[group]), group, of_it)
+class _Rest(NamedTuple):
+    """What groups hold beside others inside them: a mark of its atoms, and between what it lies.
+
+    Attributes
+    ----------
+    mark : array of uint64
+        The sum of random numbers of the atoms: that of no other set.
+    pair, group : array
+        Which groups inside which others these are, by their place, and the group around.
+    low, high : array
+        The least and the greatest trips.
+    """
+
+    mark: Ints
+    pair: Ints
+    group: Ints
+    low: Ints
+    high: Ints
+
+    @classmethod
+    def of(cls, atoms: Atoms, at: int, nested: _Nested, limits: tuple[Ints, Ints], number: Ints) -> _Rest:
+        low, high = limits
+        around = atoms.told[:, nested.around]
+        rest = np.flatnonzero(nested.beside(atoms))
+        mark = np.zeros(len(low), dtype=np.uint64)
+        np.add.at(mark, around[rest], number[rest])
+        group = np.unique(around[rest])
+        least, most = (low - nested.sums(high))[group], (high - nested.sums(low))[group]
+        return cls(mark[group], np.full(len(group), at), group, least, most)
 
 
 def _that_may_be(together: Together, part: Ints, candidates: Bools, k: int) -> Bools:
