@@ -15,8 +15,11 @@ def compile_in_turn() -> None:
     """Have this process compile only while no other process of tests does.
 
     Compiling every kernel takes minutes. Whoever waited for its turn finds what the other has kept on disk.
-    Looking for garbage meanwhile, of which there is none, would take a sixth longer.
+    Looking for garbage meanwhile, of which there is none, would take a sixth longer. Asked for twice, a
+    process would wait for itself.
     """
+    if Dispatcher.compile.__name__ == "in_turn":
+        return
     ourselves, compiled, depth = RLock(), Dispatcher.compile, 0
 
     def in_turn(self: Dispatcher, signature: Any) -> Any:

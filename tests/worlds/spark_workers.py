@@ -5,12 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 
-from numba.core.registry import cpu_target
-
-from tripcloak.engines.spark import _keep_archives
-from worlds.compiling import compile_in_turn
-
-for room in (
+LOADED = (
     "pyspark.worker",
     "tripcloak.flows.methods.twincut",
     "tripcloak.flows.reading.cluster.gathering",
@@ -23,19 +18,31 @@ for room in (
     "pyarrow.parquet",
     "duckdb",
     "pandas",
-):
-    importlib.import_module(room)
-# What Numba loads before it looks for its first kernel.
-cpu_target.typing_context.refresh()
-cpu_target.target_context.refresh()
-# Workers that start on a kernel together would each compile it.
-compile_in_turn()
-# PySpark has both looked through before or after every task.
-_keep_archives()
-gc.collect()
-gc.freeze()
+)
+
+
+def load() -> None:
+    """Load it, and spare workers what they would do again and again."""
+    from numba.core.registry import cpu_target
+
+    from tripcloak.engines.spark import _keep_archives
+    from worlds.compiling import compile_in_turn
+
+    for room in LOADED:
+        importlib.import_module(room)
+    # What Numba loads before it looks for its first kernel.
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+    # Workers that start on a kernel together would each compile it.
+    compile_in_turn()
+    # PySpark has both looked through before or after every task.
+    _keep_archives()
+    gc.collect()
+    gc.freeze()
+
 
 if __name__ == "__main__":
     from pyspark.daemon import manager
 
+    load()
     manager()  # type: ignore[no-untyped-call,unused-ignore]
