@@ -99,9 +99,8 @@ class TrajectoryComparison:
         row = self.best
         if row is None:
             return "Nothing to recommend: no release hides people among whole trajectories."
-        moved = (
-            f"samples are moved by {_plain(_error(row))} km and {_plain(row.time_minutes)} minutes on average"
-        )
+        minutes = "" if row.time_minutes is None else f" and {_plain(row.time_minutes)} minutes"
+        moved = f"samples are moved by {_plain(_error(row))} km{minutes} on average"
         if row.withstands:
             return (
                 f"Use {row.method}: of the safe releases in which a simple guess is right no more often than "
