@@ -71,6 +71,12 @@ def test_they_are_known_by_their_addresses(shelf: str) -> None:
     assert same_input(here, TripSource(paths=(shelf,)).paths)
 
 
+def test_what_is_asked_of_a_file_system_goes_with_every_file(shelf: str) -> None:
+    with connect() as con:
+        tables = open_tables(con, TripSource(paths=(f"{shelf}/*.parquet?use_mmap=true",)).paths, None)
+    assert tables[0].paths == (f"{shelf}/part-0.parquet?use_mmap=true",)
+
+
 def test_copies_are_private_and_go_away(shelf: str) -> None:
     folder = Path(bring(shelf)).parent
     assert folder.stat().st_mode & 0o077 == 0
@@ -93,7 +99,14 @@ def test_what_is_not_there_is_said(shelf: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setitem(distant.SCHEMES, "tape", "tape")
     with pytest.raises(InputError, match=r"tape://vault/trips: the file system cannot be reached"):
         bring("tape://vault/trips")
+    monkeypatch.setattr(distant, "_found", refuse)
+    with pytest.raises(InputError, match=r"the file system gives no list of files \(not for you\)"):
+        bring(shelf)
     assert not list((tmp_path / "room").iterdir())
+
+
+def refuse(*asked: object) -> None:
+    raise pa.ArrowException("not for you. A detail")
 
 
 def test_a_file_that_changes_meanwhile_is_refused(shelf: str, monkeypatch: pytest.MonkeyPatch) -> None:

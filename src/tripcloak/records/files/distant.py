@@ -30,6 +30,8 @@ SCHEMES = {
 _SECRET = ("pass", "secret", "key", "token", "sig", "sas")
 """What names of settings hold that nobody else should see."""
 
+_PATIENCE = "retry_limit_seconds"
+
 _PIECE = 1 << 22
 """Bytes that are copied at a time."""
 
@@ -97,8 +99,9 @@ def _listed(given: str) -> tuple[Any, list[_File], bool]:
     """Return a file system, the files of an address, and whether it is that of one file."""
     system, root, pattern, base = _opened(given)
     try:
-        found = list(_found(system, root, pattern, base))
-    except (OSError, ValueError) as error:
+        asked = "".join(given.partition("?")[1:])
+        found = [file._replace(address=file.address + asked) for file in _found(system, root, pattern, base)]
+    except _failures() as error:
         raise InputError(
             f"{_called(given)}: the file system gives no list of files ({_why(error)})"
         ) from None
@@ -109,7 +112,6 @@ def _listed(given: str) -> tuple[Any, list[_File], bool]:
 
 def _opened(given: str) -> tuple[Any, str, tuple[str, ...], str]:
     """Return a file system, where to look, what paths below that must be like, and the address looked at."""
-    import pyarrow as pa
     from pyarrow.fs import FileSystem
 
     scheme, _, rest = given.partition("://")
@@ -117,12 +119,16 @@ def _opened(given: str) -> tuple[Any, str, tuple[str, ...], str]:
     parts = place.rstrip("/").split("/")
     wild = next((number for number, part in enumerate(parts) if "*" in part), len(parts))
     base = "/".join(parts[:wild])
+    if scheme.lower() == "gs" and _PATIENCE not in query:
+        # By itself it tries for a quarter of an hour.
+        asked, query = "?", "&".join(filter(None, (query, f"{_PATIENCE}=30")))
     try:
         system, root = FileSystem.from_uri(f"{SCHEMES[scheme.lower()]}://{base}{asked}{query}")
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except _failures() as error:
         raise InputError(
             f"{_called(given)}: the file system cannot be reached ({_why(error)}). HDFS needs Hadoop's "
-            "libraries here (ARROW_LIBHDFS_DIR, CLASSPATH); stores of objects need their usual credentials"
+            "libraries here (JAVA_HOME, ARROW_LIBHDFS_DIR, CLASSPATH); stores of objects need their usual "
+            "credentials"
         ) from None
     return system, root, tuple(parts[wild:]), f"{scheme}://{base}"
 
@@ -154,8 +160,8 @@ def _copy(system: Any, file: _File, place: Path) -> None:
         with system.open_input_stream(file.path, compression=None) as there, place.open("wb") as here:
             shutil.copyfileobj(there, here, _PIECE)
             copied = here.tell()
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
+    except _failures() as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise InputError(
                 f"there is no room in the temporary folder for {file.address}; set TMPDIR to a folder on a "
                 "larger disk"
@@ -165,6 +171,13 @@ def _copy(system: Any, file: _File, place: Path) -> None:
         raise InputError(
             f"{file.address} changed while it was read; run it again when nobody writes to it any more"
         )
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what file systems raise."""
+    import pyarrow as pa
+
+    return OSError, ValueError, pa.ArrowException
 
 
 def _why(error: Exception) -> str:
