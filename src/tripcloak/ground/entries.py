@@ -10,12 +10,22 @@ from typing import Any, TypeGuard
 from tripcloak.ground.rulebook import BrokenPart
 
 HUGE = 1e300
+LONGEST = 2**63 - 1
 
 
 def whole(facts: Mapping[str, Any], name: str) -> int:
-    """Return a whole number of the manifest, or raise :class:`BrokenPart`."""
+    """Return a whole number of the manifest, or raise :class:`BrokenPart`.
+
+    >>> whole({"released": 2**63 - 1}, "released") == 2**63 - 1
+    True
+    >>> whole({"released": 2**63}, "released")
+    Traceback (most recent call last):
+    ...
+    tripcloak.ground.rulebook.BrokenPart: release/manifest.json: 'released' must be a whole number
+    """
     value = facts.get(name)
-    if type(value) is not int or value < 0:
+    # No table holds longer ones, and no float either.
+    if type(value) is not int or not 0 <= value <= LONGEST:
         raise unreadable(name, "a whole number")
     return value
 

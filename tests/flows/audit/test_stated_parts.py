@@ -357,7 +357,7 @@ def test_slots_are_folded_joined_or_kept_apart() -> None:
         ("h3:6", True, False, 6),
         ("h3:6/binary", True, True, 6),
         ("quadtree:4", True, False, None),
-        ("file:zones.geojson", False, False, None),
+        ("dendrogram", False, False, None),
     ],
 )
 def test_tiles_of_a_grid_are_known_by_their_names(
