@@ -74,6 +74,8 @@ def test_a_method_knows_as_much_as_is_promised(
 ) -> None:
     case.facts["parameters"], case.promise.known_items = {"m": asked}, promised
     assert (_known_items(case) is None) is right
+    case.facts["parameters"] = {}
+    assert _known_items(case) is None
 
 
 @pytest.mark.parametrize(("rows", "slack"), [(1, 1), (2, 1), (3, 2)])

@@ -48,9 +48,11 @@ def _statements(case: FlowEvidence) -> list[str | None]:
 
 def _known_items(case: FlowEvidence) -> str | None:
     """Return what is wrong if a method was run for readers who know more or less than is promised."""
+    if "m" not in case.facts["parameters"]:
+        return None
     # Whoever knows every item is who plain k is promised against.
     items = len(case.promise.axes)
-    asked = case.facts["parameters"].get("m")
+    asked = case.facts["parameters"]["m"]
     fits = (items if asked is None else asked) == (case.promise.known_items or items)
     return None if fits else "the parameters name another number of known items than the promise"
 
