@@ -201,3 +201,10 @@ def test_what_is_impossible_is_refused_in_words() -> None:
             AdaTrace(epsilon=epsilon)
     with pytest.raises(InputError, match="reach"):
         AdaTrace(reach=0)
+
+
+def test_slots_so_short_that_hours_are_noise_alone_are_refused_and_the_shortest_advised_is_taken() -> None:
+    made = people()
+    with pytest.raises(ImpossibleRequestError, match=r"a day has 720,.* 1,036,800 .*interval=300 or more"):
+        AdaTrace(**{**SMALL, "interval": 61}).planned(made)  # type: ignore[arg-type]
+    assert AdaTrace(**{**SMALL, "interval": 300}).planned(made)  # type: ignore[arg-type]

@@ -155,8 +155,12 @@ def test_a_release_is_over_the_whole_period_and_its_forgeries_are_found() -> Non
 
 
 def test_what_is_impossible_is_refused_in_words() -> None:
-    for asked in ({"epsilon": 0.001}, {"epsilon": 1e6, "stay": 10_000}, {"epsilon": 1e6, "crowd": 10_000}):
-        with pytest.raises(ImpossibleRequestError, match="nothing is left"):
+    for asked, words in (
+        ({"epsilon": 0.001}, "nothing is left"),
+        ({"epsilon": 1e6, "stay": 10_000}, "no part of the quadtree"),
+        ({"epsilon": 1e6, "crowd": 10_000}, r"no location of 10,000 people or more\).* a smaller crowd"),
+    ):
+        with pytest.raises(ImpossibleRequestError, match=words):
             InterestingLocations(**asked).anonymise(people(), noise=Recorded())  # type: ignore[arg-type]
     for epsilon in (0.0, -1.0):
         with pytest.raises(InputError, match="epsilon must be a finite number above 0"):

@@ -11,15 +11,16 @@ import numpy as np
 from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.ground.options import option
+from tripcloak.ground.spelling import spelt
 from tripcloak.promises import NoisePart
 from tripcloak.trajectories.methods.cells import ABOUT_CELL, ABOUT_REACH, COUNTRY, Lattice, depth_over
-from tripcloak.trajectories.methods.noise.days import Days, days_of
+from tripcloak.trajectories.methods.noise.days import DAY, Days, days_of, slots_of_a_day
 from tripcloak.trajectories.methods.noise.leaves import Leaves, divided
 from tripcloak.trajectories.methods.noise.noisy import (
-    NOTHING,
     Drawing,
     NoisyTrajectoryMethod,
     made_up,
+    nothing_left,
     shared_budget,
 )
 from tripcloak.trajectories.model import Trajectories
@@ -32,6 +33,8 @@ WHOLE = 1_000_000
 """What everybody weighs in every table, however many days and slots there are of them."""
 CLEAR = 5.0
 """Scales of noise that the number of people must reach, so that hardly ever noise alone is taken for them."""
+FINEST = 288
+"""Slots of a day at most, of five minutes: hours are told by two numbers for every two of them."""
 MOST = 100
 """About so many cells are enough: tables have a number for every two of them."""
 BATCH = 2048
@@ -83,6 +86,7 @@ class AdaTrace(NoisyTrajectoryMethod):
 
     def planned(self, trajectories: Trajectories) -> tuple[NoisePart, ...]:
         """Return a part for the number of people, and one for each table."""
+        self._require_long_slots(trajectories)
         changes, depth = self.hides.of_paths(), depth_over(trajectories.grid, self.cell, self.reach)
         names = [
             ("people", changes),
@@ -90,6 +94,18 @@ class AdaTrace(NoisyTrajectoryMethod):
             *((name, changes * WHOLE) for name in TABLES),
         ]
         return shared_budget(self.epsilon, names, [PEOPLE, *[QUADTREE / depth] * depth, *TABLES.values()])
+
+    def _require_long_slots(self, trajectories: Trajectories) -> None:
+        """Raise where a table of hours would be of so many numbers that all it tells is noise."""
+        lattice = Lattice.of(trajectories.grid, cell=self.cell, interval=self.interval)
+        a_day = slots_of_a_day(trajectories.grid, lattice)
+        if a_day > FINEST:
+            raise ImpossibleRequestError(
+                f"not possible: with slots of {lattice.slot * trajectories.grid.seconds:,} seconds a day has "
+                f"{a_day:,}, and when days begin and how long they are would be {2 * a_day**2:,} noisy "
+                f"numbers, of which next to all tell noise alone; a day may have {FINEST} slots. Lengthen "
+                f"them ({spelt('interval', DAY // FINEST)} or more)"
+            )
 
     def draw(self, trajectories: Trajectories, drawing: Drawing) -> TrajectorySolution:
         """Return as many made-up days as noise says that there are people."""
@@ -106,7 +122,7 @@ class AdaTrace(NoisyTrajectoryMethod):
         # Levels of the quadtree that nothing was left to divide for are paid for and not drawn.
         drawing.drawn = before + depth
         if people < least or not len(leaves.x):
-            raise ImpossibleRequestError(NOTHING)
+            raise nothing_left("no more people, or places, than noise alone makes up", instead="wider cells")
         tables = _tables(days, leaves, people, drawing)
         leaf, slot, lengths = _drawn(tables, people)
         boxes = lattice.boxes(

@@ -9,7 +9,7 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 from tripcloak.trajectories.methods.cells import Lattice, visits
-from tripcloak.trajectories.model import Trajectories
+from tripcloak.trajectories.model import Grid, Trajectories
 
 DAY = 86400
 
@@ -67,19 +67,27 @@ class Days(NamedTuple):
         return np.repeat(self.weight // moves, moves)
 
 
+def slots_of_a_day(grid: Grid, lattice: Lattice) -> int:
+    """Return how many slots a day has; the last may reach into the next.
+
+    >>> slots_of_a_day(Grid(), Lattice(cell=5, slot=61, first=0))
+    24
+    """
+    return math.ceil(DAY / (lattice.slot * grid.seconds))
+
+
 def days_of(trajectories: Trajectories, lattice: Lattice, whole: int) -> Days:
     """Return the days of everybody, of whom each weighs a whole.
 
     Examples
     --------
-    >>> from tripcloak.trajectories.model import Grid
     >>> made = Trajectories.of(user=[0] * 3, t=[0, 120, 1500], x=[0, 9, 5], y=[0] * 3, grid=Grid())
     >>> days = days_of(made, Lattice(cell=5, slot=60, first=0), whole=600)
     >>> days.x.tolist(), days.lengths.tolist(), days.weight.tolist(), days.share.tolist()
     ([0, 0, 1, 1], [3, 1], [300, 300], [100, 100, 100, 300])
     """
     found = visits(trajectories, lattice)
-    a_day = math.ceil(DAY / (lattice.slot * trajectories.grid.seconds))
+    a_day = slots_of_a_day(trajectories.grid, lattice)
     day = found.slot // a_day
     new = np.ones(len(day), dtype=bool)
     new[1:] = (found.owner[1:] != found.owner[:-1]) | (day[1:] != day[:-1])

@@ -9,16 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Bools, Floats, Ints
-from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.ground.options import option
 from tripcloak.promises import NoisePart, TrajectoryNoise, UnprovenNoise
 from tripcloak.trajectories.methods.cells import Lattice, Visits, visits
 from tripcloak.trajectories.methods.noise.clusters import Clusters, dense_clusters, nearest, noisy_clusters
 from tripcloak.trajectories.methods.noise.noisy import (
-    NOTHING,
     Drawing,
     NoisyTrajectoryMethod,
     made_up,
+    nothing_left,
     shared_budget,
 )
 from tripcloak.trajectories.methods.noise.prefix_tree import STRICT, Level, Step, agreed, ancestors
@@ -108,7 +107,7 @@ class DPTD(NoisyTrajectoryMethod):
         else:
             clusters = dense_clusters(found.x, found.y, self.clusters)
         if not len(clusters.x):
-            raise ImpossibleRequestError(NOTHING)
+            raise nothing_left("no place where many are", instead="wider cells")
         way = np.where(known.there, nearest(known.x, known.y, clusters), -1)
         # The period counts as known; in which slots of it ways begin does not.
         period = lattice.slots(trajectories.period)
@@ -180,7 +179,9 @@ def _tree(way: Ints, shares: Floats, many: int, drawing: Drawing) -> tuple[list[
             levels.pop()
             break
     if not levels:
-        raise ImpossibleRequestError(NOTHING)
+        raise nothing_left(
+            "an empty prefix tree", instead="wider cells, longer slots, fewer visits of everybody"
+        )
     return levels, [Step(at, many, True)] * len(levels)
 
 

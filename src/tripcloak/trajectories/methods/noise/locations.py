@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tripcloak.ground.arrays import Bools, Ints
-from tripcloak.ground.errors import ImpossibleRequestError
 from tripcloak.ground.options import option
 from tripcloak.promises import NoisePart
 from tripcloak.trajectories.methods.cells import (
@@ -23,10 +22,10 @@ from tripcloak.trajectories.methods.cells import (
 )
 from tripcloak.trajectories.methods.noise.clusters import touching
 from tripcloak.trajectories.methods.noise.noisy import (
-    NOTHING,
     Drawing,
     NoisyTrajectoryMethod,
     made_up,
+    nothing_left,
     shared_budget,
 )
 from tripcloak.trajectories.methods.noise.prefix_tree import Level, Step, ancestors, grow
@@ -38,6 +37,8 @@ BITS = 3
 """A part of the quadtree that is not divided further has 8 by 8 cells."""
 TREE, CELLS = 0.4, 0.6
 """Shares of epsilon: all levels of the quadtree, and the cells of its parts."""
+MORE = "wider cells, fewer places of everybody, shorter stays"
+"""What lets more stand out of the noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +109,7 @@ class InterestingLocations(NoisyTrajectoryMethod):
         steps = _steps(*_own_places(self, trajectories, lattice), self._depth(trajectories))
         levels = grow(steps, drawing.noisy, lambda: drawing.next_scale, _all_children(steps))
         if len(levels) < len(steps):
-            raise ImpossibleRequestError(NOTHING)
+            raise nothing_left("no part of the quadtree stands out", instead=MORE)
         found = _locations(levels, drawing.parts[-1].scale, self.crowd)
         slots = lattice.slots(trajectories.period)
         first, last = (lattice.boxes(slots[i : i + 1], slots[:1], slots[:1]) for i in (0, 1))
@@ -178,7 +179,7 @@ def _locations(levels: list[Level], scale: float, crowd: int) -> _Locations:
     # So strict that about one cell stands out where nobody stays, or none.
     clear = np.flatnonzero(last.people >= math.log(max(1, len(levels[-2].parent)) << 2 * BITS) * scale)
     if not len(clear):
-        raise ImpossibleRequestError(NOTHING)
+        raise nothing_left("no cell stands out", instead=MORE)
     x = y = np.zeros(len(clear), np.int64)
     for level in range(depth):
         digit = levels[level].digit[ancestors(levels, depth, level)[clear]]
@@ -191,6 +192,6 @@ def _locations(levels: list[Level], scale: float, crowd: int) -> _Locations:
     middle = (np.floor(np.bincount(label, (side + 0.5) * people) / many).astype(np.int64) for side in (x, y))
     kept = many >= crowd
     if not kept.any():
-        raise ImpossibleRequestError(NOTHING)
+        raise nothing_left(f"no location of {crowd:,} people or more", instead=f"a smaller crowd, {MORE}")
     across, up = middle
     return _Locations(across[kept], up[kept], np.rint(many[kept]).astype(np.int64))

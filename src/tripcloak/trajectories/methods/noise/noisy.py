@@ -38,11 +38,6 @@ from tripcloak.trajectories.release.release import (
     build_trajectory_release,
 )
 
-NOTHING = (
-    "not possible: with so much noise nothing is left (an empty prefix tree, or no cell that stands out). "
-    "Choose a larger epsilon, wider cells or longer slots, shorter paths, or bring more people"
-)
-
 MOST_PARTS = 199
 """Sets of noisy numbers that share one epsilon at most; each gets too little long before."""
 
@@ -202,7 +197,9 @@ def shared_budget(
         )
     budgets = [epsilon * share for share in shares]
     if any(changes / LARGEST_SCALE > budget for (_, changes), budget in zip(names, budgets, strict=True)):
-        raise ImpossibleRequestError(NOTHING)
+        raise ImpossibleRequestError(
+            f"not possible: an epsilon of {epsilon:g} takes noise beyond all numbers; choose a larger epsilon"
+        )
     # Rounding must not make it more than was promised.
     while sum(budgets) > epsilon:
         budgets = [np.nextafter(budget, 0.0) for budget in budgets]
@@ -216,11 +213,21 @@ def shared_budget(
     return tuple(parts)
 
 
+def nothing_left(what: str, *, instead: str) -> ImpossibleRequestError:
+    """Return the error that nothing stands out of the noise, in a method's own words."""
+    return ImpossibleRequestError(
+        f"not possible: with so much noise nothing is left ({what}). Choose a larger epsilon, {instead}, or "
+        "bring more people"
+    )
+
+
 def made_up(
     trajectories: Trajectories, offsets: Ints, boxes: Boxes, facts: dict[str, Any]
 ) -> TrajectorySolution:
     """Return a solution whose trajectories are nobody's."""
     if len(offsets) < 2:
-        raise ImpossibleRequestError(NOTHING)
+        raise nothing_left(
+            "an empty prefix tree", instead="wider cells, longer slots, fewer visits of everybody"
+        )
     nobody = np.full(trajectories.n_users, -1, np.int64)
     return TrajectorySolution(offsets, boxes, nobody, np.full(trajectories.n_samples, -1, np.int64), facts)
