@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +15,8 @@ from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.trajectories.attacks import attack
 from tripcloak.trajectories.attacks.owner import guess_owner
 from tripcloak.trajectories.audit import audit_release
-from tripcloak.trajectories.methods.km import KMTrajectories, _Cut
+from tripcloak.trajectories.methods import km
+from tripcloak.trajectories.methods.km import KMTrajectories, _Cut, _sets
 from tripcloak.trajectories.model import Grid, Trajectories
 from worlds.trajectories import made
 
@@ -67,10 +71,44 @@ def test_slots_that_too_few_share_are_withheld_or_refused() -> None:
         KMTrajectories(k=3, m=1, withheld=0.1).anonymise(people)
 
 
+def test_a_refusal_names_ways_that_do_and_the_least_share_of_each() -> None:
+    # All three are there in two slots of a day; each is there in one of three more with a single other.
+    slots = [[0, 1, 2, 3], [0, 1, 2, 4], [0, 1, 3, 4]]
+    user = np.repeat([0, 1, 2], 4)
+    people = Trajectories.of(user=user, t=np.ravel(slots) * 60, x=[1] * 12, y=[0] * 12, grid=Grid())
+    asked = KMTrajectories(k=3, m=2, withheld=0.2)
+    with pytest.raises(ImpossibleRequestError) as refused:
+        asked.anonymise(people)
+    found = re.search(r"withheld, (\d+) %.* What would do: withheld=([\d.]+), or (.*)", str(refused.value))
+    assert found is not None
+    percent, share, others = found.groups()
+    assert (percent, share, others) == (
+        "50",
+        "0.5",
+        "m=1 with withheld=0.5, or interval=86400, or interval=604800",
+    )
+    assert replace(asked, withheld=0.5).anonymise(people).deleted.sum() == 6
+    assert replace(asked, interval=86400).anonymise(people).n_released == 3
+    with pytest.raises(ImpossibleRequestError, match="50 %"):
+        replace(asked, withheld=0.49).anonymise(people)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_sets_of_changed_cells_are_all_that_need_counting(seed: int) -> None:
+    people = made(users=12, samples=10, seed=seed, days=1, spread=20)
+    asked = KMTrajectories(k=3, m=2, cell=300, interval=14400, withheld=0.9)
+    counted = asked.anonymise(people).boxes
+    with pytest.MonkeyPatch.context() as every:
+        every.setattr(km, "_sets", lambda owner, size, changed: _sets(owner, size, np.ones_like(changed)))
+        for one, other in zip(counted, asked.anonymise(people).boxes, strict=True):
+            assert one.tolist() == other.tolist()
+
+
 def test_too_many_sets_to_count_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tripcloak.trajectories.methods.km.MOST_SETS", 10)
-    with pytest.raises(ImpossibleRequestError, match="more than 10 sets of 2 visits"):
-        KMTrajectories(k=2).anonymise(made(users=6, samples=12))
+    monkeypatch.setattr("tripcloak.trajectories.methods.km.MOST_SETS", 100)
+    with pytest.raises(ImpossibleRequestError, match="more than 100 sets of 2 visits"):
+        KMTrajectories(k=2, interval=14400).anonymise(made(users=6, samples=12))
 
 
 def test_sets_that_no_number_of_63_bits_tells_apart_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

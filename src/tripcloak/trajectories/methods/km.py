@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from typing import ClassVar
@@ -13,8 +13,8 @@ import numpy as np
 from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.ground.options import option
-from tripcloak.ground.progress import Progress
-from tripcloak.ground.spelling import spelt
+from tripcloak.ground.progress import Progress, silent
+from tripcloak.ground.spelling import called, spelt
 from tripcloak.promises import KMSamples, TrajectoryPromise
 from tripcloak.trajectories.methods.cells import (
     ABOUT_CELL,
@@ -34,6 +34,8 @@ from tripcloak.trajectories.release.release import Boxes, TrajectorySolution
 MOST_SETS = 400_000_000
 """Sets of visits that are counted at most."""
 
+DAY = 86_400
+
 AT_ONCE = 1 << 24
 """Sets that are made of one length of trajectories at a time."""
 
@@ -48,8 +50,9 @@ class KMTrajectories(HidingMethod):
     for everybody alike, until there is no such set left. The cut of cells belongs to its slot.
 
     The count tree is kept as the sorted numbers of its branches. Where the paper raises items set by set, all
-    sets that are too rare vote at once. What is too rare though all its cells are as wide as everything is
-    withheld, of those people alone who have it, the rarer visit first.
+    sets that are too rare vote at once, and only sets with a cell that was doubled are counted again. What is
+    too rare though all its cells are as wide as everything is withheld before, of those people alone who have
+    it, the rarer visit first.
 
     Parameters
     ----------
@@ -94,47 +97,130 @@ class KMTrajectories(HidingMethod):
         """Return everybody's visits, in cells of a cut under which any m of them are those of k people."""
         lattice = Lattice.of(trajectories.grid, cell=self.cell, interval=self.interval)
         found = visits(trajectories, lattice, of_samples=True)
-        cut = _Cut(found, levels_over(lattice, trajectories))
-        size, turns = 1, 0
+        rows = np.flatnonzero(self._helped(found, trajectories, progress))
+        cut = _Cut(found, rows, levels_over(lattice, trajectories))
+        turns = 0
         # Invariant: sets of fewer visits than ``size`` are those of k people or more.
-        while size <= self.m:
-            self._require(cut, size)
-            progress(f"counting sets of {size}", turns, None)
-            size = cut.relieved(size, self.k)
-            turns += 1
-        self._require(cut, self.m)
-        return _released(trajectories, lattice, found, cut, {"rounds": turns})
+        for size in range(1, self.m + 1):
+            changed: Bools = np.ones(len(rows), dtype=bool)
+            while changed.any():
+                _require_numbers(cut.n_items, size)
+                progress(f"counting sets of {size}", turns, None)
+                changed = cut.relieved(size, self.k, changed)
+                turns += 1
+        return _released(trajectories, lattice, found, rows, cut, {"rounds": turns})
 
-    def _require(self, cut: _Cut, size: int) -> None:
-        """Raise where too much is withheld, or where there is too much to count in sets of this size."""
-        if 1 - cut.kept.mean() > self.withheld:
-            raise ImpossibleRequestError(
-                f"not possible: with slots of {self.interval:,} seconds too many visits would be withheld, "
-                f"since fewer than {self.k} people were recorded in the same {self.m} slots; lengthen the "
-                f"slots ({spelt('interval', 24 * self.interval)}), ask for a smaller k or m, or allow more "
-                f"to be withheld ({spelt('withheld', '0.9')})"
-            )
-        lengths, people = (column.tolist() for column in np.unique(cut.lengths, return_counts=True))
-        sets = sum(comb(length, self.m) * many for length, many in zip(lengths, people, strict=True))
-        # A set is counted by one number of 63 bits, which says all of its visits.
-        if sets > MOST_SETS or cut.n_items**size >= 1 << 63:
-            most = f"{MOST_SETS:,}" if sets > MOST_SETS else "2 to the 63"
-            raise ImpossibleRequestError(
-                f"not possible: there are more than {most} sets of {self.m} visits to count; lengthen "
-                f"the slots ({spelt('interval', 24 * self.interval)}), take fewer days, or a smaller m"
-            )
+    def _helped(self, found: Visits, trajectories: Trajectories, progress: Progress) -> Bools:
+        """Return visits of which, in cells as wide as everything, any m are those of k people; or raise."""
+        kept = _shared(found, self.m, self.k, progress)
+        if 1 - kept.mean() <= self.withheld:
+            return kept
+        same = "slot" if self.m == 1 else f"{self.m} slots"
+        raise ImpossibleRequestError(
+            f"not possible: with slots of {self.interval:,} seconds too many visits would be withheld, "
+            f"{_percent(kept)} %, since fewer than {self.k} people were recorded in the same {same}, however "
+            f"wide cells are. {self._advice(kept, trajectories)}"
+        )
+
+    def _advice(self, kept: Bools, trajectories: Trajectories) -> str:
+        """Return what would do instead, each tried: the share it takes, with longer slots or a smaller m."""
+        ways = [self._would_do("", kept)]
+        others = {
+            "m": [1] if self.m > 1 else [],
+            "interval": [n * DAY for n in (1, 7) if n * DAY > self.interval],
+        }
+        for name, value in ((name, value) for name, values in others.items() for value in values):
+            other = replace(self, **{name: value})
+            lattice = Lattice.of(trajectories.grid, cell=other.cell, interval=other.interval)
+            try:
+                shared = _shared(visits(trajectories, lattice), other.m, self.k, silent)
+            except ImpossibleRequestError:
+                continue
+            ways.append(self._would_do(spelt(name, value), shared))
+        told = ", or ".join(filter(None, ways))
+        return f"What would do: {told}" if told else "Ask for a smaller k, or bring more people"
+
+    def _would_do(self, way: str, kept: Bools) -> str:
+        """Return a way with the share withheld that it takes, or nothing where it takes all."""
+        share = _percent(kept)
+        if share == 100:
+            return ""
+        more = "" if 1 - kept.mean() <= self.withheld else spelt("withheld", share / 100)
+        return " with ".join(filter(None, (way, more)))
+
+
+def _percent(kept: Bools) -> int:
+    """Return the least share of 100 that may be withheld for these visits to be told."""
+    return next(share for share in range(101) if 1 - kept.mean() <= share / 100)
+
+
+def _shared(found: Visits, m: int, k: int, progress: Progress) -> Bools:
+    """Return which visits are left where any m slots of a person, or fewer, are to be those of k people.
+
+    What is rare in cells as wide as everything is rare in all cells: nothing but withholding helps it. So it
+    is left out before cells are doubled, for which it no longer votes.
+    """
+    kept: Bools = np.ones(len(found.owner), dtype=bool)
+    size = 1
+    # Invariant: sets of fewer slots than ``size`` are those of k people or more.
+    while size <= m:
+        rows = np.flatnonzero(kept)
+        owner, slot = found.owner[rows], codes_of(found.slot[rows])
+        _require_few(owner, size)
+        _require_numbers(int(slot.max(initial=0)) + 1, size)
+        progress(f"counting sets of {size} slots", 0, None)
+        lost = _lost(owner, slot, size, k)
+        kept[rows[lost]] = False
+        # Who loses a visit no longer counts for the others who have it.
+        size = 1 if len(lost) else size + 1
+    return kept
+
+
+def _lost(owner: Ints, slot: Ints, size: int, k: int) -> Ints:
+    """Return visits in the slot that fewest have, of everybody who has a set of slots that too few have."""
+    every: Bools = np.ones(len(owner), dtype=bool)
+    rare = _rare_sets(owner, slot, size, k, every)
+    if not len(rare):
+        return np.empty(0, np.int64)
+    many, people, lost = int(slot.max()) + 1, np.bincount(slot), []
+    wanted = _joined(rare, many)
+    for at in _sets(owner, size, every):
+        chosen = np.sort(slot[at], axis=1)
+        hit = at[np.isin(_joined(chosen, many), wanted)]
+        lost.append(hit[np.arange(len(hit)), np.argmin(people[slot[hit]], axis=1)])
+    return np.unique(np.concatenate(lost))
+
+
+def _require_few(owner: Ints, size: int) -> None:
+    """Raise where there are too many sets of so many visits to count."""
+    lengths, people = (column.tolist() for column in np.unique(np.bincount(owner), return_counts=True))
+    if sum(comb(length, size) * many for length, many in zip(lengths, people, strict=True)) > MOST_SETS:
+        raise _too_many(f"{MOST_SETS:,}", size)
+
+
+def _require_numbers(many: int, size: int) -> None:
+    """Raise where a set of so many different visits is no number of 63 bits."""
+    if many**size >= 1 << 63:
+        raise _too_many("2 to the 63", size)
+
+
+def _too_many(most: str, size: int) -> ImpossibleRequestError:
+    return ImpossibleRequestError(
+        f"not possible: there are more than {most} sets of {size} visits to count; lengthen the slots "
+        f"({called('interval')}), take fewer days, or a smaller m"
+    )
 
 
 class _Cut:
-    """Which cells are told apart in each slot, and which visits are told at all."""
+    """Which cells are told apart in each slot, of the visits that are told."""
 
-    def __init__(self, found: Visits, top: int) -> None:
-        self._found, self.top = found, top
-        self.kept: Bools = np.ones(len(found.owner), dtype=bool)
-        base = codes_of(found.slot, found.x, found.y)
+    def __init__(self, found: Visits, rows: Ints, top: int) -> None:
+        self._owner, self.top = found.owner[rows], top
+        slot, x, y = found.slot[rows], found.x[rows], found.y[rows]
+        base = codes_of(slot, x, y)
         self._base = base
         first = firsts_of(base)
-        self._slot, self._x, self._y = found.slot[first], found.x[first], found.y[first]
+        self._slot, self._x, self._y = slot[first], x[first], y[first]
         self._level = np.zeros(len(first), np.int64)
         self._visits = np.bincount(base)
 
@@ -148,22 +234,20 @@ class _Cut:
         """Return how many cells are told apart, of all slots together."""
         return int(self._items().max(initial=0)) + 1
 
-    @property
-    def lengths(self) -> Ints:
-        """Return how many visits are kept of everybody."""
-        return np.bincount(self._found.owner[self.kept])
+    def relieved(self, size: int, k: int, changed: Bools) -> Bools:
+        """Return which visits are in wider cells after helping the sets of so many that are too rare.
 
-    def relieved(self, size: int, k: int) -> int:
-        """Return which sets to look at next, after helping those of this size that are too rare."""
-        items = self._items()
-        rare = _rare_sets(self._found.owner[self.kept], items[self._base][self.kept], size, k)
-        if not len(rare):
-            return size + 1
-        if self._raise(items, rare):
-            return size
-        self._withhold(items, rare)
-        # Who loses a visit no longer counts for the others who have it.
-        return 1
+        Parameters
+        ----------
+        changed
+            Visits whose cell is another one than when sets were counted last; there is no rare set of others.
+        """
+        items, before = self._items(), self._level
+        rare = _rare_sets(self._owner, items[self._base], size, k, changed)
+        if len(rare):
+            self._raise(items, rare)
+        moved: Bools = self._level != before
+        return moved[self._base]
 
     def _items(self) -> Ints:
         """Return a number for every base cell, the same of those that are not told apart."""
@@ -174,8 +258,8 @@ class _Cut:
         below = level <= self.top
         return np.where(below, self._x >> level, 0), np.where(below, self._y >> level, 0)
 
-    def _raise(self, items: Ints, rare: Ints) -> bool:
-        """Return whether a cell could be doubled: of each rare set the one that costs least."""
+    def _raise(self, items: Ints, rare: Ints) -> None:
+        """Double the cell of each rare set that costs least; not all of its cells are everything yet."""
         many = int(items.max()) + 1
         level = np.zeros(many, np.int64)
         level[items] = self._level
@@ -185,11 +269,7 @@ class _Cut:
         price[items] = np.bincount(parents, self._visits)[parents] * 2.0 ** (self._level + 1)
         price[level > self.top] = np.inf
         chosen = rare[np.arange(len(rare)), np.argmin(price[rare], axis=1)]
-        chosen = np.unique(chosen[np.isfinite(price[chosen])])
-        if not len(chosen):
-            return False
         self._double(np.isin(items, chosen))
-        return True
 
     def _double(self, asked: Bools) -> None:
         """Double the cells of these base cells, and whatever else lies in the doubled ones."""
@@ -200,24 +280,15 @@ class _Cut:
             doubled[cell[asked & (self._level == level)]] = True
             self._level = np.where(doubled[cell], np.maximum(self._level, level + 1), self._level)
 
-    def _withhold(self, items: Ints, rare: Ints) -> None:
-        """Leave out, of everybody who has a rare set, the visit that fewest have."""
-        rows = np.flatnonzero(self.kept)
-        mine = items[self._base][rows]
-        people = np.bincount(mine)
-        wanted = np.unique(_joined(rare, int(items.max()) + 1))
-        for at in _sets(self._found.owner[rows], rare.shape[1]):
-            chosen = np.sort(mine[at], axis=1)
-            hit = at[np.isin(_joined(chosen, int(items.max()) + 1), wanted)]
-            rarest = np.argmin(people[mine[hit]], axis=1)
-            self.kept[rows[hit[np.arange(len(hit)), rarest]]] = False
 
+def _rare_sets(owner: Ints, items: Ints, size: int, k: int, changed: Bools) -> Ints:
+    """Return sets of so many visits that somebody has and fewer than k people have, a row a set.
 
-def _rare_sets(owner: Ints, items: Ints, size: int, k: int) -> Ints:
-    """Return the sets of so many visits that somebody has and fewer than k people have, a row a set."""
+    Only sets with a visit that changed are counted; whoever has such a set has a changed visit of it.
+    """
     many = int(items.max(initial=0)) + 1
     # A branch of the count tree is a number; people have each of their visits once.
-    parts = [_joined(np.sort(items[at], axis=1), many) for at in _sets(owner, size)]
+    parts = [_joined(np.sort(items[at], axis=1), many) for at in _sets(owner, size, changed)]
     if not parts:
         return np.empty((0, size), np.int64)
     sets, people = np.unique(np.concatenate(parts), return_counts=True)
@@ -228,15 +299,16 @@ def _rare_sets(owner: Ints, items: Ints, size: int, k: int) -> Ints:
     return np.stack(columns[::-1], axis=1)
 
 
-def _sets(owner: Ints, size: int) -> Iterator[Ints]:
-    """Yield rows of visits, each with so many of one person; visits are ordered by person."""
+def _sets(owner: Ints, size: int, changed: Bools) -> Iterator[Ints]:
+    """Yield rows of visits, each with so many of one person, one of them changed; visits are by person."""
     _people, lengths = np.unique(owner, return_counts=True)
     begins = np.cumsum(lengths) - lengths
     for length in np.unique(lengths[lengths >= size]):
         first = begins[lengths == length]
         chosen = np.array(list(combinations(range(int(length)), size)))
         for some in np.array_split(chosen, 1 + len(chosen) * len(first) // AT_ONCE):
-            yield (first[:, None, None] + some[None, :, :]).reshape(-1, size)
+            at = (first[:, None, None] + some[None, :, :]).reshape(-1, size)
+            yield at if changed.all() else at[changed[at].any(axis=1)]
 
 
 def _joined(sets: Ints, many: int) -> Ints:
@@ -248,11 +320,10 @@ def _joined(sets: Ints, many: int) -> Ints:
 
 
 def _released(
-    trajectories: Trajectories, lattice: Lattice, found: Visits, cut: _Cut, facts: dict[str, int]
+    trajectories: Trajectories, lattice: Lattice, found: Visits, rows: Ints, cut: _Cut, facts: dict[str, int]
 ) -> TrajectorySolution:
     """Return a box for every visit that is kept."""
-    rows = np.flatnonzero(cut.kept)
-    level, slot = cut.levels[rows], found.slot[rows]
+    level, slot = cut.levels, found.slot[rows]
     boxes = lattice.boxes(slot, found.x[rows] >> level, found.y[rows] >> level, level)
     everything = level > cut.top
     reach = lattice.cell << cut.top
