@@ -125,6 +125,7 @@ ELSEWHERE = {
     # They name commands that have no verb.
     "trajectories/anonymise.py: ' makes them identical (`tripcloak trajectories attack --kind owner` says "
     "which guesses are right how often)'",
+    "ledger/releasing.py: ' --ledger '",
     # They name what makes several releases at once, which no verb does.
     "trajectories/reading/projection.py: '; `tripcloak trajectories anonymise --regions auto` releases "
     "each by itself'",

@@ -102,7 +102,7 @@ def _better(method: Any, cost: Callable[[Any], Charge], refused: OverdrawnError)
             return f". {spelt('epsilon', found)} with {spelt('delta', half)} would do"
     if refused.delta_left <= 0 < refused.cap.delta:
         return (
-            ". Deltas add up as well: set a cap with a larger one (`tripcloak ledger cap --help`), and ask "
+            ". Deltas add up as well: set a cap with a larger one (`tripcloak ledger cap`), and ask "
             f"every release for a part of it ({spelt('delta', 1e-7)})"
         )
     return ". Nothing is possible for all of them: release numbers of others, or wait for other people"

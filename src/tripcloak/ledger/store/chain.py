@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
+from tripcloak._version import __version__
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import AuditFailedError, InputError
 from tripcloak.ground.folders import json_text
@@ -187,7 +188,7 @@ def read_head(folder: Path) -> dict[str, Any]:
     if told != FORMAT and isinstance(told, str) and told.startswith("tripcloak ledger "):
         raise InputError(
             f"{folder} is of another version ({told.removeprefix('tripcloak ')}) than this one reads "
-            f"({FORMAT.removeprefix('tripcloak ')}); update tripcloak: `tripcloak --version` says which it is"
+            f"({FORMAT.removeprefix('tripcloak ')}); update tripcloak (this is {__version__})"
         )
     return head
 

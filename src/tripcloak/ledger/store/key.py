@@ -10,6 +10,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tripcloak._version import __version__
 from tripcloak.flows.reading.keyed import KEY
 from tripcloak.ground.documents import parse_json
 from tripcloak.ground.errors import InputError
@@ -98,8 +99,8 @@ def read_key(path: Path) -> LedgerKey:
         written = str(told["format"])
         if written.startswith(KIND) and written != FORMAT:
             raise InputError(
-                f"{path} was written by a newer version of tripcloak; use that one, or a newer one: "
-                "`tripcloak --version` says which it is"
+                f"{path} was written by a newer version of tripcloak; use that one, or a newer one "
+                f"(this is {__version__})"
             )
         key = LedgerKey(bytes.fromhex(told["secret"]), tuple(bytes.fromhex(one) for one in told["records"]))
         sound = written == FORMAT and len(key.secret) == _SECRET and len(key.records) > 0
