@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from oracles.flows.kernels import Row, Tree, odkanon, safe
 from oracles.readback import group_pairs, released_as
 from tripcloak.flows.methods import ODkAnon
+from tripcloak.flows.methods import odkanon as odkanon_module
 from tripcloak.flows.release import Release
 from tripcloak.ground.errors import ImpossibleRequestError, InputError
 from tripcloak.promises import KAnonymity, Promise, Unit
@@ -54,7 +55,10 @@ def test_it_equals_the_literal_twin_on_busy_matrices(unit: Unit, data: st.DataOb
         for _ in range(data.draw(st.integers(40, 160)))
     )
     case = Case(trees=(tree, tree), rows=rows, has_person=True, has_weight=True)
-    both(case, KAnonymity(k=data.draw(st.integers(2, 4)), unit=unit), data.draw(limits), 1)
+    with pytest.MonkeyPatch.context() as patch:
+        # Half of the flows judge first: cells that lie half there tell nothing.
+        patch.setattr(odkanon_module, "ONE_IN", 2)
+        both(case, KAnonymity(k=data.draw(st.integers(2, 4)), unit=unit), data.draw(limits), 1)
 
 
 @pytest.mark.parametrize("example", GOLDEN["cases"], ids=lambda example: example["name"])
