@@ -59,19 +59,27 @@ def runs_in(table: Any) -> list[Run]:
 
 
 @forms("open_row")
-@given(data=st.data(), axes=st.integers(1, 2), n=st.integers(0, 12))
+@given(data=st.data(), axes=st.integers(1, 2), n=st.integers(0, 40))
 def test_open_row(kernel: Any, data: st.DataObject, axes: int, n: int) -> None:
     def drawn(size: int, most: int, kind: type) -> Any:
         return np.array(data.draw(st.lists(st.integers(0, most), min_size=size, max_size=size)), dtype=kind)
 
-    flows = np.array(data.draw(st.permutations(range(n))), dtype=np.int32)
     zones = tuple(drawn(5, 2, np.int32) for _ in range(axes))
     codes = tuple(drawn(n, 4, np.int32) for _ in range(axes))
-    trips, volume = drawn(n, 9, np.int64), drawn(n, 9, np.float64)
-    table, trips_upto, volume_upto = kernel(flows, zones, codes, trips, volume)
+    inner = [zone[code] for zone, code in zip(zones, codes, strict=True)][::-1]
+    flows = np.lexsort(inner).astype(np.int32)
+    table = kernel(flows, zones, codes)
     assert runs_in(table) == oracle.open_row(flows.tolist(), zones, codes)
-    assert trips_upto.tolist() == [sum(trips[flows[:at]]) for at in range(n + 1)]
-    assert volume_upto.tolist() == [sum(volume[flows[:at]]) for at in range(n + 1)]
+
+
+@forms("sums_upto")
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_sums_upto(kernel: Any, kind: type) -> None:
+    flows = [3, 0, 2]
+    for some in (flows, []):
+        found = kernel(np.array(some, dtype=np.int32), np.array([5, 9, 1, 2], dtype=kind))
+        assert found.dtype == kind
+        assert found.tolist() == oracle.sums_upto(some, [5, 9, 1, 2])
 
 
 @st.composite

@@ -41,6 +41,11 @@ def open_row(
     return [Run(places[0], places[-1] + 1, 0, 0, (*here, 0)) for here, places in found]
 
 
+def sums_upto(flows: Sequence[int], values: Sequence[float]) -> list[float]:
+    """Return the sum of the values of the first flows: of none, of one, and so on."""
+    return [sum(values[flow] for flow in flows[:at]) for at in range(len(flows) + 1)]
+
+
 def split_runs(
     runs: Sequence[Run],
     number: int,

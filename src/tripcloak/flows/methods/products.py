@@ -182,6 +182,8 @@ class Descent:
 
         self.matrix, self.promise, self.volumes = matrix, promise.monotone, volumes
         self.by_product = promise.by_product
+        # Flows lie all over the columns of a row: what is known of the one is not fetched from the other.
+        self.by_trips = np.array_equal(volumes, matrix.flows.trips)
         self.space, self.axes = space, space.axes
         self.found = 0
         last = self.axes[-1].looked_at
@@ -240,7 +242,7 @@ class Descent:
         return reach
 
     def _open(self, depths: tuple[int, ...], reach: Ints) -> _Row:
-        from tripcloak.flows.methods._kernels.cuts import open_row, sort_flows
+        from tripcloak.flows.methods._kernels.cuts import open_row, sort_flows, sums_upto
 
         flows = self.sorted
         fixed = tuple(at[depth] for at, depth in zip(self.space.ancestors, depths, strict=False))
@@ -250,8 +252,9 @@ class Descent:
         if len(codes) == 1:
             # The next row divides these further: fewer, and those of a zone lie near one another already.
             self.sorted = flows
-        runs, trips, volumes = open_row(flows, fixed, codes, self.matrix.flows.trips, self.volumes)
-        row = _Row(flows, self.rank[flows], trips, volumes, runs)
+        trips = sums_upto(flows, self.matrix.flows.trips)
+        volumes = trips.astype(np.float64) if self.by_trips else sums_upto(flows, self.volumes)
+        row = _Row(flows, self.rank[flows], trips, volumes, open_row(flows, fixed, codes))
         if self.space.zone_loss is not None:
             return row
         lead = np.zeros(len(flows))

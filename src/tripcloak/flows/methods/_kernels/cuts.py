@@ -312,37 +312,59 @@ def open_row(
     flows: NDArray[np.int32],
     zones: tuple[NDArray[np.int32], ...],
     codes: tuple[NDArray[np.int32], ...],
-    trips: NDArray[np.int64],
-    volume: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:  # pragma: no cover - compiled
-    """Return a table of the runs of flows that share a zone on each of the first axes, and running sums.
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return a table of the runs of flows that share a zone on each of the first axes.
 
-    ``zones`` is the zone of every tile, axis by axis, and ``codes`` the tile of every flow. The sums add
-    up the trips and the volume, from 0 before the first flow.
+    ``zones`` is the zone of every tile, axis by axis, and ``codes`` the tile of every flow. Flows are sorted
+    by their zones.
     """
     n, axes = len(flows), len(zones)
-    trips_upto, volume_upto = np.zeros(n + 1, trips.dtype), np.zeros(n + 1)
-    starts, before = np.empty(n, np.int64), np.empty(axes, np.int64)
-    runs = 0
-    for at in range(n):
-        flow = flows[at]
-        trips_upto[at + 1] = trips_upto[at] + trips[flow]
-        volume_upto[at + 1] = volume_upto[at] + volume[flow]
-        new = at == 0
+    starts, here = np.empty(n + 1, np.int64), np.empty(axes, np.int64)
+    runs, at = 0, 0
+    while at < n:
+        starts[runs] = at
+        runs += 1
         for axis in range(axes):
-            here = zones[axis][codes[axis][flow]]
-            new = new or here != before[axis]
-            before[axis] = here
-        if new:
-            starts[runs] = at
-            runs += 1
+            here[axis] = zones[axis][codes[axis][flows[at]]]
+        # Strides that double, then halve: the longer a run, the less of it is looked at.
+        low, stride = at + 1, 1
+        while low + stride <= n and _is_in(flows[low + stride - 1], here, zones, codes):
+            low += stride
+            stride *= 2
+        while stride > 0:
+            if low + stride <= n and _is_in(flows[low + stride - 1], here, zones, codes):
+                low += stride
+            stride //= 2
+        at = low
+    starts[runs] = n
     table = np.zeros((ZONES + axes + 1, runs), np.int64)
     for run in range(runs):
-        table[FIRST, run] = starts[run]
-        table[LAST, run] = starts[run + 1] if run + 1 < runs else n
+        table[FIRST, run], table[LAST, run] = starts[run], starts[run + 1]
         for axis in range(axes):
             table[ZONES + axis, run] = zones[axis][codes[axis][flows[starts[run]]]]
-    return table, trips_upto, volume_upto
+    return table
+
+
+@njit(cache=True)
+def _is_in(
+    flow: int,
+    here: NDArray[np.int64],
+    zones: tuple[NDArray[np.int32], ...],
+    codes: tuple[NDArray[np.int32], ...],
+) -> bool:  # pragma: no cover - compiled
+    same = True
+    for axis in range(len(here)):
+        same = same and zones[axis][codes[axis][flow]] == here[axis]
+    return same
+
+
+@njit(cache=True)
+def sums_upto(flows: NDArray[np.int32], values: NDArray[Any]) -> NDArray[Any]:  # pragma: no cover - compiled
+    """Return what the values of flows add up to, from 0 before the first flow."""
+    upto = np.zeros(len(flows) + 1, values.dtype)
+    for at in range(len(flows)):
+        upto[at + 1] = upto[at] + values[flows[at]]
+    return upto
 
 
 @njit(cache=True)
