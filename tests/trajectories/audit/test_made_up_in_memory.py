@@ -10,6 +10,7 @@ import pytest
 
 from tripcloak.ground.rulebook import BrokenPart, NotPromised, Remark
 from tripcloak.trajectories.audit import crowds, memory
+from tripcloak.trajectories.audit.noise import noise_faults
 from tripcloak.trajectories.audit.promise import (
     LARGE,
     Part,
@@ -18,7 +19,6 @@ from tripcloak.trajectories.audit.promise import (
     _noise_entry_faults,
     coarse_faults,
     crowd_faults,
-    noise_faults,
     read_stated,
     sharing_faults,
 )
@@ -29,12 +29,16 @@ PARTS = (Part("first cells", 0.25, 2, 8.0), Part("steps", 0.75, 3, 4.0))
 NOISY = Stated("any", epsilon=1.0, unit="user", parts=PARTS)
 
 
+def faults(promise: Stated) -> Any:
+    return noise_faults(promise, "by-hand", {})
+
+
 def test_parts_spend_what_is_promised_and_no_more() -> None:
-    assert isinstance(noise_faults(NOISY), Remark)
-    assert not isinstance(noise_faults(NOISY), NotPromised)
+    assert isinstance(faults(NOISY), Remark)
+    assert not isinstance(faults(NOISY), NotPromised)
     hair = NOISY._replace(epsilon=1.0 * (1 - 5e-10))
-    assert not isinstance(noise_faults(hair), str)
-    assert "spend more" in str(noise_faults(NOISY._replace(epsilon=1.0 * (1 - 2e-9))))
+    assert not isinstance(faults(hair), str)
+    assert "spend more" in str(faults(NOISY._replace(epsilon=1.0 * (1 - 2e-9))))
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -42,7 +46,7 @@ def test_every_part_has_the_noise_that_it_takes(which: int) -> None:
     def of(scale: float) -> Any:
         parts = [*PARTS]
         parts[which] = parts[which]._replace(scale=parts[which].scale * scale)
-        return noise_faults(NOISY._replace(parts=tuple(parts)))
+        return faults(NOISY._replace(parts=tuple(parts)))
 
     assert not isinstance(of(1 - 5e-10), str)
     assert "smaller than its epsilon asks for" in of(1 - 2e-9)
@@ -50,15 +54,15 @@ def test_every_part_has_the_noise_that_it_takes(which: int) -> None:
 
 def test_what_is_replaced_changes_numbers_twice() -> None:
     once = (Part("first cells", 0.25, 1, 8.0), PARTS[1])
-    assert isinstance(noise_faults(NOISY._replace(parts=once)), Remark)
-    assert isinstance(noise_faults(NOISY._replace(unit="event")), Remark)
-    assert "where it was and where it is" in str(noise_faults(NOISY._replace(unit="event", parts=once)))
+    assert isinstance(faults(NOISY._replace(parts=once)), Remark)
+    assert isinstance(faults(NOISY._replace(unit="event")), Remark)
+    assert "where it was and where it is" in str(faults(NOISY._replace(unit="event", parts=once)))
 
 
 def test_without_noise_or_without_a_unit_nothing_is_promised() -> None:
-    assert isinstance(noise_faults(NOISY._replace(epsilon=None)), NotPromised)
-    assert isinstance(noise_faults(NOISY._replace(unit=None)), NotPromised)
-    assert "no number of this release is noisy" in str(noise_faults(NOISY._replace(epsilon=None)))
+    assert isinstance(faults(NOISY._replace(epsilon=None)), NotPromised)
+    assert isinstance(faults(NOISY._replace(unit=None)), NotPromised)
+    assert "no number of this release is noisy" in str(faults(NOISY._replace(epsilon=None)))
 
 
 ENTRY: dict[str, Any] = {

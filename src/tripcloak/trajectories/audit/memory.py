@@ -21,6 +21,7 @@ from tripcloak.trajectories.audit.containment import (
 from tripcloak.trajectories.audit.crowds import fewest_sharing, people_in_boxes
 from tripcloak.trajectories.audit.dummies import dummy_faults
 from tripcloak.trajectories.audit.mixing import mixing_faults, read_zones
+from tripcloak.trajectories.audit.noise import noise_faults
 from tripcloak.trajectories.audit.promise import (
     NO_CHANGES,
     NO_DUMMIES,
@@ -30,7 +31,6 @@ from tripcloak.trajectories.audit.promise import (
     companion_faults,
     crowd_faults,
     lone_faults,
-    noise_faults,
     raw_faults,
     read_stated,
     sharing_faults,
@@ -371,7 +371,7 @@ def dummies_meet_profile(case: Arrays) -> str | Remark | None:
 @BOOK.rule("noise-adds-up")
 def noise_adds_up(case: Arrays) -> str | Remark | None:
     """What noisy numbers spend is no more than is promised, and their noise no less than that takes."""
-    return noise_faults(case.promise)
+    return noise_faults(case.promise, case.release.method, case.release.parameters)
 
 
 @BOOK.rule("made-up-is-coarse")

@@ -230,39 +230,6 @@ def _is_part(part: Any) -> bool:
     )
 
 
-ROUNDING = 1e-9
-"""Relative, of sums of budgets and of scales of noise."""
-
-
-REPLACED = 2
-"""By how much numbers change at least, added up, where something else takes the place of what is hidden."""
-
-
-def noise_faults(promise: Stated) -> str | Remark | None:
-    """Return whether parts spend no more than is promised, and have no less noise than that takes."""
-    if promise.epsilon is None:
-        return NotPromised("not promised: no number of this release is noisy")
-    if math.fsum(part.epsilon for part in promise.parts) > promise.epsilon * (1 + ROUNDING):
-        return "the parts of the noise spend more than the epsilon that is promised"
-    if any(part.scale * part.epsilon < part.changes * (1 - ROUNDING) for part in promise.parts):
-        return "the noise of a part is smaller than its epsilon asks for"
-    if promise.unit not in (None, "user") and any(part.changes < REPLACED for part in promise.parts):
-        return (
-            "the noise of a part is for less than what is hidden changes: what is not left out is replaced, "
-            "and changes numbers where it was and where it is"
-        )
-    if promise.unit is None:
-        return NotPromised(
-            "not promised: besides the noise this release rests on numbers without any, so that it hides "
-            "nobody in the sense of differential privacy"
-        )
-    return Remark(
-        "what the parts of the noise spend adds up to no more than is promised, and each has the noise that "
-        "its epsilon asks for; that it was drawn so, and that nothing else was taken from the input, no look "
-        "at a release can tell: the method's code and its tests stand for that"
-    )
-
-
 def crowd_faults(people: Ints, promise: Stated) -> str | None:
     """Return whether a released box held fewer than k people."""
     short = int((np.asarray(people) < promise.asked).sum())

@@ -15,6 +15,7 @@ from tripcloak.trajectories.audit.crowds import fewest_sharing, people_in_boxes
 from tripcloak.trajectories.audit.dummies import dummy_faults
 from tripcloak.trajectories.audit.evidence import BOOK, MICRO, TrajectoryEvidence
 from tripcloak.trajectories.audit.mixing import mixing_faults, read_zones
+from tripcloak.trajectories.audit.noise import noise_faults
 from tripcloak.trajectories.audit.promise import (
     NO_CHANGES,
     NO_DUMMIES,
@@ -23,7 +24,6 @@ from tripcloak.trajectories.audit.promise import (
     companion_faults,
     crowd_faults,
     lone_faults,
-    noise_faults,
     raw_faults,
     sharing_faults,
     support_faults,
@@ -203,7 +203,7 @@ def dummies_meet_profile(case: TrajectoryEvidence) -> str | Remark | None:
 @BOOK.rule("noise-adds-up")
 def noise_adds_up(case: TrajectoryEvidence) -> str | Remark | None:
     """What noisy numbers spend is no more than is promised, and their noise no less than that takes."""
-    return noise_faults(case.manifest.promise)
+    return noise_faults(case.manifest.promise, case.facts.get("method"), case.facts.get("parameters"))
 
 
 @BOOK.rule("made-up-is-coarse")
