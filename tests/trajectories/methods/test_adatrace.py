@@ -208,3 +208,12 @@ def test_slots_so_short_that_hours_are_noise_alone_are_refused_and_the_shortest_
     with pytest.raises(ImpossibleRequestError, match=r"a day has 720,.* 1,036,800 .*interval=300 or more"):
         AdaTrace(**{**SMALL, "interval": 61}).planned(made)  # type: ignore[arg-type]
     assert AdaTrace(**{**SMALL, "interval": 300}).planned(made)  # type: ignore[arg-type]
+
+
+def test_people_beyond_the_reach_are_called_to_mind_and_found_with_a_larger_one() -> None:
+    user = np.repeat(np.arange(300), 2)
+    far = Trajectories.of(user=user, t=[0, 300] * 300, x=[9005] * 600, y=[5] * 600, grid=Grid())
+    asked = {"epsilon": 50.0, "cell": 2000, "interval": 14400}
+    with pytest.raises(ImpossibleRequestError, match="a larger reach where people are further"):
+        AdaTrace(**asked).anonymise(far, noise=Recorded())  # type: ignore[arg-type]
+    assert AdaTrace(**{**asked, "reach": 1_000_000}).anonymise(far, noise=Recorded()).n_released == 300  # type: ignore[arg-type]

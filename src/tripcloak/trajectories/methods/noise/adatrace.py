@@ -17,6 +17,7 @@ from tripcloak.trajectories.methods.cells import ABOUT_CELL, ABOUT_REACH, COUNTR
 from tripcloak.trajectories.methods.noise.days import DAY, Days, days_of, slots_of_a_day
 from tripcloak.trajectories.methods.noise.leaves import Leaves, divided
 from tripcloak.trajectories.methods.noise.noisy import (
+    FURTHER,
     Drawing,
     NoisyTrajectoryMethod,
     made_up,
@@ -122,7 +123,9 @@ class AdaTrace(NoisyTrajectoryMethod):
         # Levels of the quadtree that nothing was left to divide for are paid for and not drawn.
         drawing.drawn = before + depth
         if people < least or not len(leaves.x):
-            raise nothing_left("no more people, or places, than noise alone makes up", instead="wider cells")
+            raise nothing_left(
+                "no more people, or places, than noise alone makes up", instead=f"wider cells, {FURTHER}"
+            )
         tables = _tables(days, leaves, people, drawing)
         leaf, slot, lengths = _drawn(tables, people)
         boxes = lattice.boxes(

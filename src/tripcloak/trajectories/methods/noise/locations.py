@@ -22,6 +22,7 @@ from tripcloak.trajectories.methods.cells import (
 )
 from tripcloak.trajectories.methods.noise.clusters import touching
 from tripcloak.trajectories.methods.noise.noisy import (
+    FURTHER,
     Drawing,
     NoisyTrajectoryMethod,
     made_up,
@@ -37,7 +38,7 @@ BITS = 3
 """A part of the quadtree that is not divided further has 8 by 8 cells."""
 TREE, CELLS = 0.4, 0.6
 """Shares of epsilon: all levels of the quadtree, and the cells of its parts."""
-MORE = "wider cells, fewer places of everybody, shorter stays"
+MORE = f"wider cells, fewer places of everybody, shorter stays, {FURTHER}"
 """What lets more stand out of the noise."""
 
 

@@ -213,6 +213,10 @@ def shared_budget(
     return tuple(parts)
 
 
+FURTHER = "a larger reach where people are further than that from the middle of the area"
+"""What noise lets no method see: it leaves out, or moves, whoever is beyond its reach."""
+
+
 def nothing_left(what: str, *, instead: str) -> ImpossibleRequestError:
     """Return the error that nothing stands out of the noise, in a method's own words."""
     return ImpossibleRequestError(

@@ -13,9 +13,11 @@ from tripcloak.ground.options import option
 from tripcloak.promises import NoisePart
 from tripcloak.trajectories.methods.cells import Lattice, visits
 from tripcloak.trajectories.methods.noise.noisy import (
+    FURTHER,
     Drawing,
     NoisyTrajectoryMethod,
     made_up,
+    nothing_left,
     shared_budget,
 )
 from tripcloak.trajectories.methods.noise.prefix_tree import Level, Step, agreed, ancestors, grow
@@ -245,4 +247,9 @@ def _released(
     )
     lengths = [np.full(int(one.times.sum()), one.slot.shape[1]) for one in ways]
     offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths) if lengths else [])))
+    if len(offsets) < 2:
+        raise nothing_left(
+            "an empty prefix tree",
+            instead=f"wider cells, longer slots, fewer visits of everybody, {FURTHER}",
+        )
     return made_up(trajectories, offsets.astype(np.int64), frame.lattice.boxes(slot, x, y), facts)
