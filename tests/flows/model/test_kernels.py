@@ -191,6 +191,15 @@ def test_a_sum_of_a_run_does_not_depend_on_the_order(kernel: Any, values: list[f
     assert sums[0] == sums[1] == kernel(np.array(sorted(values)), np.zeros(1, np.int64)).tolist()
 
 
+@forms("people_of_runs")
+@given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=30))
+def test_people_of_runs_are_there_once(kernel: Any, rows: list[tuple[int, int]]) -> None:
+    keys = sorted(pair << 3 | person for pair, person in rows)
+    starts = [at for at in range(len(keys)) if at == 0 or keys[at] >> 3 != keys[at - 1] >> 3]
+    offsets, people = kernel(np.array(keys, dtype=np.uint64), np.array(starts, dtype=np.int64), 3)
+    assert (offsets.tolist(), people.tolist()) == oracle.people_of_runs(keys, starts, 3)
+
+
 @forms("sort_keys")
 @given(found=st.lists(st.one_of(st.integers(0, 5), st.integers(0, 2**64 - 1)), max_size=60))
 def test_keys_are_sorted_and_equal_ones_stay_in_their_order(kernel: Any, found: list[int]) -> None:

@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 Tree = dict[str, str | None]
@@ -316,6 +316,12 @@ def sort_keys(keys: Sequence[int]) -> tuple[list[int], list[int]]:
 def sum_runs(values: Sequence[float], starts: Sequence[int]) -> list[float]:
     """Return the sum of every run, as large as a double can hold of it."""
     return [rounded_down(values[a:b]) for a, b in pairwise([*starts, len(values)])]
+
+
+def people_of_runs(keys: Sequence[int], starts: Sequence[int], bits: int) -> tuple[list[int], list[int]]:
+    """Return where the people of every run begin and end, and the people: each of a run once, ascending."""
+    runs = [sorted({key % 2**bits for key in keys[a:b]} - {0}) for a, b in pairwise([*starts, len(keys)])]
+    return [0, *accumulate(map(len, runs))], [person - 1 for run in runs for person in run]
 
 
 def sum_groups(group: Sequence[int], values: Sequence[float], n_groups: int) -> list[float]:

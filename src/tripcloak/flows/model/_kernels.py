@@ -314,6 +314,31 @@ def sort_keys(
 
 
 @njit(cache=True)
+def people_of_runs(
+    keys: NDArray[np.uint64], starts: NDArray[np.int64], bits: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # pragma: no cover - compiled
+    """Return where the people of every run begin, one place more at the end, and the people of all.
+
+    Keys ascend. Runs go from one start to the next, and the last ``bits`` of a key are a person's number and
+    one, 0 for nobody: each person of a run is there once.
+    """
+    last = np.uint64((1 << bits) - 1)
+    offsets, people = np.zeros(len(starts) + 1, np.int64), np.empty(len(keys), np.int32)
+    n = 0
+    for run in range(len(starts)):
+        end = starts[run + 1] if run + 1 < len(starts) else len(keys)
+        before = np.uint64(0)
+        for at in range(starts[run], end):
+            person = keys[at] & last
+            if person != before:
+                people[n] = np.int64(person) - 1
+                n += 1
+            before = person
+        offsets[run + 1] = n
+    return offsets, people[:n].copy()
+
+
+@njit(cache=True)
 def sum_runs(
     values: NDArray[np.float64], starts: NDArray[np.int64]
 ) -> NDArray[np.float64]:  # pragma: no cover - compiled

@@ -240,7 +240,7 @@ def flows_from_trips(
     >>> flows.origin.tolist(), flows.trips.tolist(), flows.travellers.people.tolist()
     ([0, 1], [1, 2], [4, 4])
     """
-    from tripcloak.flows.model._kernels import sort_keys, sum_runs
+    from tripcloak.flows.model._kernels import people_of_runs, sort_keys, sum_runs
 
     _check_rows((origin, destination, slot), person, weight, trips)
     bits = _bits(destination), _bits(slot)
@@ -282,7 +282,7 @@ def flows_from_trips(
         slot=None if slot is None else _field(pair, 0, bits[1]),
         trips=_run_sums(np.ones(0, np.int64) if trips is None else trips.astype(np.int64), starts, len(key)),
         population=None if weight is None else sum_runs(weight, starts),
-        travellers=None if person is None else _travellers(key, starts, p_bits),
+        travellers=None if person is None else Travellers(*people_of_runs(key, starts, p_bits)),
         repeats=made,
         weights=stood_for,
     )
@@ -319,15 +319,6 @@ def _packed(origin: Ints, destination: Ints, slot: Ints | None, bits: tuple[int,
 def _field(key: Ints, shift: int, width: int) -> Ints:
     """Return the codes that lie in ``width`` bits of packed keys."""
     return ((key >> np.uint64(shift)) & np.uint64((1 << width) - 1)).astype(np.int32)
-
-
-def _travellers(key: Ints, starts: Ints, p_bits: int) -> Travellers:
-    """Return the travellers of runs of one pair in keys sorted by pair and person."""
-    code = (key & np.uint64((1 << p_bits) - 1)).view(np.int64)
-    first = code > 0
-    first[1:] &= key[1:] != key[:-1]
-    offsets = np.concatenate(([0], np.cumsum(np.add.reduceat(first, starts, dtype=np.int64))))
-    return Travellers(offsets, (code[first] - 1).astype(np.int32))
 
 
 def _run_lengths(key: Ints, p_bits: int) -> Ints:
