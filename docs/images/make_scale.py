@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 WIDTH, HEIGHT, LEFT, TOP, GAP = 760, 300, 52, 34, 80
 PANEL = (WIDTH - 2 * LEFT - GAP // 2) // 2
 COLOURS = ("#1b5e9b", "#c2571a", "#3c7d4f", "#7a4f9b")
-WORDS = {"none": "no limit", "bare": "H3 encoding and one aggregation in DuckDB alone"}
+WORDS = {"none": "no limit", "bare": "H3 encoding and DuckDB alone"}
 STYLE = "text{font:13px sans-serif;fill:#1f2733}.axis{stroke:#8a94a3;stroke-width:1}.grid{stroke:#e3e7ec}"
 
 
@@ -29,7 +29,7 @@ def drawn(rows: list[dict[str, Any]]) -> str:
         parts += _panel(rows, limits, name, title, LEFT + number * (PANEL + GAP))
     for number, limit in enumerate(limits):
         words = WORDS.get(limit) or f"--memory {limit}"
-        x = LEFT + number * 150
+        x = LEFT + number * 135
         parts.append(f'<circle cx="{x + 5}" cy="{HEIGHT - 12}" r="4" fill="{COLOURS[number]}"/>')
         parts.append(f'<text x="{x + 15}" y="{HEIGHT - 8}">{words}</text>')
     return "\n".join([*parts, "</svg>", ""])
