@@ -184,13 +184,13 @@ def _withstands(guess: OwnerGuess, k: int) -> bool:
     return guess.right is not None and once is not None and guess.right <= once
 
 
-def _plain(number: float | None) -> str:
+def _plain(number: float) -> str:
     """Return a number with three digits that count, and no power of ten.
 
-    >>> _plain(96_455.2), _plain(0.4123), _plain(None)
-    ('96,500', '0.412', 'unknown')
+    >>> _plain(96_455.2), _plain(0.4123)
+    ('96,500', '0.412')
     """
-    return "unknown" if number is None else f"{float(f'{number:.3g}'):,.10g}"
+    return f"{float(f'{number:.3g}'):,.10g}"
 
 
 def _error(row: TrajectoryRow) -> float:

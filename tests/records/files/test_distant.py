@@ -118,6 +118,9 @@ def test_a_file_that_changes_meanwhile_is_refused(shelf: str, monkeypatch: pytes
     monkeypatch.setattr(distant, "_found", shorter)
     with pytest.raises(InputError, match="changed while it was read"):
         bring(shelf)
+    # What is asked of the file system is left out.
+    with pytest.raises(InputError, match=r"\.parquet changed while"):
+        bring(f"{shelf}?use_mmap=true")
 
 
 def test_another_machine_makes_a_copy_of_its_own(

@@ -155,6 +155,7 @@ def _found(system: Any, root: str, pattern: tuple[str, ...], base: str) -> Itera
 def _copy(system: Any, file: _File, place: Path) -> None:
     """Copy a file byte by byte, or raise where that is not possible or it changed meanwhile."""
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = _called(file.address)
     try:
         # Nothing is unpacked on the way, whatever the name says.
         with system.open_input_stream(file.path, compression=None) as there, place.open("wb") as here:
@@ -163,14 +164,12 @@ def _copy(system: Any, file: _File, place: Path) -> None:
     except _failures() as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise InputError(
-                f"there is no room in the temporary folder for {file.address}; set TMPDIR to a folder on a "
+                f"there is no room in the temporary folder for {name}; set TMPDIR to a folder on a "
                 "larger disk"
             ) from None
-        raise InputError(f"{file.address} could not be read ({_why(error)})") from None
+        raise InputError(f"{name} could not be read ({_why(error)})") from None
     if copied != file.size:
-        raise InputError(
-            f"{file.address} changed while it was read; run it again when nobody writes to it any more"
-        )
+        raise InputError(f"{name} changed while it was read; run it again when nobody writes to it any more")
 
 
 def _failures() -> tuple[type[Exception], ...]:
