@@ -8,10 +8,13 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tripcloak.engines import cluster_files
+from tripcloak.flows import anonymise
 from worlds.folders import contents, is_whole
 from worlds.trips import leaks
 
@@ -153,3 +156,44 @@ def test_private_things_are_for_the_owner_only(tripcloak, tmp_path, trips):
         os.umask(before)
     assert (tmp_path / "out" / "private").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "out" / "release").stat().st_mode & 0o777 == 0o755
+
+
+def test_an_address_is_no_folder_of_that_name(tripcloak, untouched, tmp_path, trips, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with untouched():
+        told = tripcloak("anonymise", trips, "--out", "hdfs://namenode/out")
+    assert told.code == 2
+    assert "found an address with hdfs://" in told.words
+    assert "--engine spark" in told.words
+    assert tripcloak("anonymise", trips, "--out", f"file://{tmp_path}/a%20b").code == 0
+    assert is_whole(tmp_path / "a b")
+    told = tripcloak("anonymise", f"file://{trips}", "--out", f"file://{tmp_path}/other", "--json")
+    assert (told.code, told.json["out"]) == (0, str(tmp_path / "other"))
+
+
+def test_a_release_for_a_cluster_is_told_of_where_it_is(tripcloak, tmp_path, trips, monkeypatch):
+    here, asked = anonymise.anonymise, []
+
+    @contextmanager
+    def written_to(address, *, master, force):
+        asked.append((address, master, force))
+        yield tmp_path / "aside"
+        (tmp_path / "aside").rename(tmp_path / "there")
+
+    monkeypatch.setattr(cluster_files, "written_to", written_to)
+    monkeypatch.setattr(
+        anonymise, "anonymise", lambda told, progress: here(replace(told, engine=None, master=None), progress)
+    )
+    (tmp_path / "run.toml").write_text('out = "viewfs:///data/out"\nengine = "spark"\nmaster = "yarn"\n')
+    told = tripcloak("anonymise", trips, "--config", tmp_path / "run.toml", "--report")
+    assert told.code == 0, told.err
+    assert "Publish viewfs:///data/out/release (open map.html); keep viewfs:///data/out/private" in told.out
+    assert "The report: viewfs:///data/out/report.html" in told.out
+    assert "aside" not in told.out
+    assert asked == [("viewfs:///data/out", "yarn", False)]
+    assert (tmp_path / "there" / "report.html").exists()
+    told = tripcloak(
+        "anonymise", trips, "--out=hdfs://h/o", "--engine", "spark", "--master", "yarn", "--k", 999, "--force"
+    )
+    assert (told.code, told.out) == (1, "")
+    assert asked[1] == ("hdfs://h/o", "yarn", True)

@@ -1,14 +1,18 @@
 """Arguments as people type them: several files after one flag, and ~ where no shell has seen it."""
 
 from collections.abc import Collection, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from tripcloak.ground.given_paths import given_path, output_path
+from tripcloak.ground.given_paths import address_among, given_path, output_path
 
 AGAINST = "--against"
+ADDRESS = "tripcloak.address"
+"""Where a command notes the address that its release goes to."""
 
 
 class _PlainHelp:
@@ -34,10 +38,33 @@ class ForgivingCommand(_PlainHelp, TyperCommand):
         options = [one for one in self.params if one.param_type_name == "option"]
         valued = {name for one in options if not _is_switch(one) for name in one.opts}
         left: list[str] = super().parse_args(ctx, several_against(args, valued))
+        typed = [*args, *(one.partition("=")[2] for one in args), *(ctx.default_map or {}).values()]
         for name, value in ctx.params.items():
             if isinstance(value, Path):
-                ctx.params[name] = output_path(value) if name == "out" else given_path(value)
+                # A path has lost one of two strokes; an address had both.
+                text = next((one for one in typed if isinstance(one, str) and Path(one) == value), str(value))
+                if name == "out" and ctx.params.get("engine") == "spark" and address_among(text):
+                    ctx.meta[ADDRESS] = text
+                else:
+                    ctx.params[name] = output_path(text) if name == "out" else given_path(text)
         return left
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a release that goes to an address is written here first."""
+        if ADDRESS not in ctx.meta:
+            return super().invoke(ctx)
+        from tripcloak.engines.cluster_files import written_to
+
+        address, asked = ctx.meta[ADDRESS], ctx.params
+        told = StringIO()
+        with written_to(address, master=asked["master"], force=asked["force"]) as folder:
+            asked["out"] = folder
+            # What is said of the release holds once it is there, and there.
+            with redirect_stdout(told):
+                done = super().invoke(ctx)
+        words = told.getvalue().replace(folder.as_uri(), address).replace(str(folder), address)
+        print(words, end="", flush=True)
+        return done
 
 
 def several_against(arguments: Sequence[str], valued: Collection[str]) -> list[str]:

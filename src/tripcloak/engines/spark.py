@@ -117,6 +117,12 @@ class Cluster:
             self.context, spread.mapPartitions(_OnCluster(function, self.context.broadcast(plan)))
         )
 
+    @property
+    def hadoop(self) -> tuple[Any, Any]:
+        """Return Hadoop's classes of files, and how the cluster has file systems set up."""
+        spark: Any = self.context
+        return spark._jvm.org.apache.hadoop.fs, spark._jsc.hadoopConfiguration()
+
     def let_go(self) -> None:
         """Let go what stays."""
         while self.stays:
@@ -351,6 +357,19 @@ def plain_spark_errors() -> Iterator[None]:
         text = str(error)
     if text:
         raise InputError(_plain(text)) from None
+
+
+@contextmanager
+def hadoop_errors(explained: Callable[[str, str], TripcloakError]) -> Iterator[None]:
+    """Raise, in place of an error of Hadoop's file systems, what its kind and its words are explained by."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        yield
+    except Py4JJavaError as error:
+        thrown: Any = error.java_exception
+        kind = str(thrown.getClass().getName()).rpartition(".")[2]
+        raise explained(kind, str(thrown.getMessage() or kind)) from None
 
 
 def _plain(text: str) -> str:

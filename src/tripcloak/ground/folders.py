@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,22 +77,34 @@ def refuse_if_taken(out: Path, *, force: bool, parts: FolderParts = RELEASE) -> 
                 f"{out / name} is a link to another place, which would not get what is written here; remove "
                 "the link, or choose another folder"
             )
-    taken = [name for name in parts.names if (out / name).exists()]
-    if taken and not force:
-        raise OutputExistsError(
-            f"{out} already holds {_held(parts, taken)}; choose another folder, or replace it with "
-            f"{spelt('force', True)}"
-        )
-    if any((folder / "manifest.json").is_file() for folder in (out, *out.resolve().parents)):
-        raise OutputExistsError(
-            f"{out} lies in the public part of a release, where all that is written is published; "
-            "choose another folder"
-        )
+    refuse_taken(out, lambda name: (out / name).exists(), force=force, parts=parts)
+    refuse_public(out, ((folder / "manifest.json").is_file() for folder in (out, *out.resolve().parents)))
     there = next(folder for folder in (out, *out.parents) if folder.exists())
     if not there.is_dir():
         raise OutputExistsError(f"{there} is a file; {called('out')} needs a folder below folders")
     if not os.access(there, os.W_OK | os.X_OK):
         raise explained(PermissionError(errno.EACCES, ""), out, parts.what)
+
+
+def refuse_taken(
+    out: Path | str, is_there: Callable[[str], bool], *, force: bool, parts: FolderParts = RELEASE
+) -> None:
+    """Raise where a folder holds such parts, and they are not to be replaced."""
+    taken = [] if force else [name for name in parts.names if is_there(name)]
+    if taken:
+        raise OutputExistsError(
+            f"{out} already holds {_held(parts, taken)}; choose another folder, or replace it with "
+            f"{spelt('force', True)}"
+        )
+
+
+def refuse_public(out: Path | str, manifests: Iterable[bool]) -> None:
+    """Raise where a folder, or one that it lies in, has a manifest."""
+    if any(manifests):
+        raise OutputExistsError(
+            f"{out} lies in the public part of a release, where all that is written is published; "
+            "choose another folder"
+        )
 
 
 def _held(parts: FolderParts, taken: Sequence[str]) -> str:

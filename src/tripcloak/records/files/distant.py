@@ -67,7 +67,7 @@ def bring(given: str) -> str:
         The file system cannot be reached, does not give the files or holds none there, or the address holds
         a password.
     """
-    _refuse_password(given)
+    refuse_password(given)
     folder = Path(tempfile.mkdtemp(prefix="tripcloak-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
@@ -189,7 +189,8 @@ def _called(given: str) -> str:
     return given.partition("?")[0]
 
 
-def _refuse_password(given: str) -> None:
+def refuse_password(given: str) -> None:
+    """Raise where an address holds what nobody else should see."""
     split = urlsplit(given)
     told = {key.lower() for key, _ in parse_qsl(split.query, keep_blank_values=True)}
     if split.password is not None or any(word in key for key in told for word in _SECRET):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tripcloak.ground.errors import InputError, TripcloakError
+from tripcloak.ground.given_paths import path_of_address
 from tripcloak.records.files.databases.fetching import fetch, fetched
 from tripcloak.records.files.distant import bring, is_distant
 from tripcloak.records.files.standard_input import STANDARD_INPUT, is_spooled, spooled_input
@@ -117,6 +118,7 @@ def _settled(path: str) -> str:
     """Return a path that other processes can read too: what is piped in or fetched lies in a file by then."""
     if path == STANDARD_INPUT:
         return str(spooled_input())
+    path = path if Path(path).exists() else path_of_address(path) or path
     return bring(path) if is_distant(path) else fetch(path) or path
 
 
