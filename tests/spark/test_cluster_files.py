@@ -28,6 +28,8 @@ def put(address: str, text: str = "1", more: str = "", force: bool = False) -> N
         for part in ("private", "release", *([more] if more else [])):
             (here / part / "deep").mkdir(parents=True)
             (here / part / "deep" / "a b.csv").write_text(text)
+        for path in (private := here / "private", *private.rglob("*")):
+            path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def held(folder: Path) -> dict[str, str]:
@@ -47,7 +49,7 @@ def test_all_of_it_is_there_in_the_end(shelf: tuple[str, Path]) -> None:
     private = there / "may" / "out" / "private"
     modes = {path.name: path.stat().st_mode & 0o777 for path in (private, *private.rglob("[a-z]*"))}
     assert modes == {"private": 0o700, "deep": 0o700, "a b.csv": 0o600}
-    assert (there / "may" / "out").stat().st_mode & 0o500 == 0o500
+    assert [(there / "may" / name).stat().st_mode & 0o777 for name in ("out", "out/release")] == [0o755] * 2
     with pytest.raises(OutputExistsError, match=r"viewfs://.*/may/out already holds a release; choose"):
         put(f"{address}/may/out", "second")
     assert held(there) == whole

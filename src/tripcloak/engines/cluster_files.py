@@ -12,7 +12,7 @@ from typing import Any
 
 from tripcloak.engines.spark import Cluster, hadoop_errors, spark_cluster
 from tripcloak.ground.errors import InputError, OutputExistsError
-from tripcloak.ground.folders import PARTIAL, PRIVATE, RELEASE, refuse_public, refuse_taken
+from tripcloak.ground.folders import PARTIAL, RELEASE, refuse_public, refuse_taken
 from tripcloak.ground.moving import OLD
 from tripcloak.ground.spelling import called, spelt
 from tripcloak.records.files.distant import refuse_password
@@ -129,7 +129,7 @@ class _Place:
     def take(self, here: Path, staging: Any, *, force: bool) -> None:
         """Put what is in a folder here into the place, by way of a folder beside it."""
         for entry in sorted(here.iterdir()):
-            self._copy(entry, staging, private=entry.name == PRIVATE)
+            self._copy(entry, staging)
         self.refuse_if_taken(force=force)
         if self.system.exists(self.path):
             self._exchange(staging, [entry.name for entry in sorted(here.iterdir())], force=force)
@@ -143,16 +143,16 @@ class _Place:
             self.system.delete(self.below(self.path, staging.getName()), True)
             raise OutputExistsError(f"{self.address} was written to meanwhile; choose another folder")
 
-    def _copy(self, entry: Path, folder: Any, *, private: bool) -> None:
-        """Copy a file or a folder; nobody else may read what is private at any moment."""
-        there = self.below(folder, entry.name)
+    def _copy(self, entry: Path, folder: Any) -> None:
+        """Copy a file or a folder; what is for its owner alone here is so there, at any moment."""
+        there, closed = self.below(folder, entry.name), not entry.stat().st_mode & 0o077
         if entry.is_dir():
-            self._make(there, "700" if private else None)
+            self._make(there, "700" if closed else None)
             for one in sorted(entry.iterdir()):
-                self._copy(one, there, private=private)
+                self._copy(one, there)
             return
         self.system.copyFromLocalFile(False, True, self.hadoop.Path("file", None, str(entry)), there)
-        if private:
+        if closed:
             self.system.setPermission(there, self.hadoop.permission.FsPermission("600"))
 
     def _make(self, folder: Any, mode: str | None) -> None:
