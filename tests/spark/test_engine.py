@@ -15,19 +15,21 @@ import pytest
 from pyarrow import parquet
 
 from tripcloak.engines.spark import spark_cluster
-from tripcloak.flows.anonymise import AnonymisationRequest, anonymise
+from tripcloak.flows.anonymise import AnonymisationRequest, ReleaseRequest, anonymise, make_release
 from tripcloak.flows.audit import audit_matrix
 from tripcloak.flows.audit.matrix.case import MatrixCase
 from tripcloak.flows.methods import METHODS, SlotBySlot, slots
 from tripcloak.flows.methods.products import SafeProducts
 from tripcloak.flows.methods.tree_method import Clock
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.reading.cluster import dealing, reading
+from tripcloak.flows.reading.cluster import dealing, gathering, reading
 from tripcloak.flows.reading.cluster.parting import EndsOnCluster
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
+from tripcloak.flows.release.tables import segments_table
 from tripcloak.ground.errors import EmptyInputError, InputError
 from tripcloak.ground.progress import silent
 from tripcloak.promises import KAnonymity
+from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
 from tripcloak.synth import City
 
@@ -181,6 +183,45 @@ def test_segments_windows_and_boxes(spark: Any, parted: TripSource) -> None:
     assert_same(*both(some, Zoning(spec="h3:7", time_slot=60, fold="day")))
 
 
+def skewed(city: pa.Table) -> pa.Table:
+    """Return a city with half of all trips in one pair of tiles."""
+    columns = {name: city[name].to_numpy(zero_copy_only=False).copy() for name in city.column_names}
+    for name in ("start_lat", "start_lon", "end_lat", "end_lon"):
+        values = columns[name]
+        values[::2] = values[0] + np.linspace(0, 1e-5, len(values[::2]))
+    return pa.table(columns)
+
+
+def test_segments_are_counted_where_the_whole_is_and_read_once(
+    spark: Any, city: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = skewed(city.slice(0, 1200))
+    # Trips that are in both files are in another segment there, and in both segments then.
+    other = rows.set_column(rows.column_names.index("sex"), "sex", pa.array(["F"] * len(rows)))
+    for name, some in (("a", rows.slice(0, 800)), ("b", other.slice(400))):
+        parquet.write_table(some, tmp_path / f"{name}.parquet", row_group_size=400)
+    monkeypatch.setattr(dealing, "PART_ROWS", 300)
+    read, planned = [], gathering.plan_reading
+    monkeypatch.setattr(gathering, "plan_reading", lambda *how: read.append(how) or planned(*how))
+    request = ReleaseRequest(
+        source=TripSource(paths=(str(tmp_path / "*.parquet"),)),
+        zoning=Zoning(spec="h3:6", time_slot=720, fold="day"),
+        method=METHODS["twincut"](promise=KAnonymity(k=3), suppression_limit=0.5),
+        every_segment=(SegmentBy.parse("sex"),),
+    )
+    here, there = (make_release(replace(request, engine=engine)).release for engine in ("arrays", "spark"))
+    assert len(read) == 1
+    for name in ("group_of_flow", "group_origin", "group_destination", "trips", "travellers"):
+        assert np.array_equal(getattr(here, name), getattr(there, name)), name
+    assert segments_table(here).equals(segments_table(there))
+    for one, two in zip(here.promise.segments, there.promise.segments, strict=True):
+        assert (one.name, one.row.tolist()) == (two.name, two.row.tolist())
+        for name in ("trips", "population"):
+            assert np.array_equal(getattr(one.matrix.flows, name), getattr(two.matrix.flows, name))
+        assert who_goes_where(one.matrix.flows) == who_goes_where(two.matrix.flows)
+    assert sum(part.matrix.total() for part in there.promise.segments) > there.trips.sum() + 100
+
+
 def parquet_of(source: TripSource) -> Path:
     return next(Path(str(source.paths[0])).parent.glob("a.parquet"))
 
@@ -204,12 +245,7 @@ def test_half_of_all_trips_in_one_pair(
     spark: Any, city: pa.Table, tmp_path: Path, ids: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     city = city.slice(0, 1300)
-    columns = {name: city[name].to_numpy(zero_copy_only=False).copy() for name in city.column_names}
-    for name in ("start_lat", "start_lon", "end_lat", "end_lon"):
-        values = columns[name]
-        values[::2] = values[0] + np.linspace(0, 1e-5, len(values[::2]))
-    table = pa.table(columns)
-    parquet.write_table(table, tmp_path / "city.parquet", row_group_size=500)
+    parquet.write_table(skewed(city), tmp_path / "city.parquet", row_group_size=500)
     source = TripSource(paths=(str(tmp_path),), columns={} if ids else {"person": "none"})
     # Parts of some flows, so that zones are heavy: even a tile, and a pair of tiles.
     monkeypatch.setattr(dealing, "PART_ROWS", 150)

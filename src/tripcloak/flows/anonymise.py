@@ -378,7 +378,7 @@ def _made(
     segments: Sequence[Segment],
     cluster: Cluster | None,
 ) -> MadeRelease:
-    reading = _read(request, progress, within, cluster)
+    reading = _read(request, progress, within, segments, cluster)
     if request.once_read is not None:
         request.once_read(reading)
     matrix = reading.trips.matrix
@@ -422,7 +422,11 @@ def _made(
 
 
 def _read(
-    request: ReleaseRequest, progress: Progress, within: Opened | None, cluster: Cluster | None
+    request: ReleaseRequest,
+    progress: Progress,
+    within: Opened | None,
+    segments: Sequence[Segment],
+    cluster: Cluster | None,
 ) -> MatrixReading:
     """Return the whole input of a request, read once."""
     return read_matrix(
@@ -439,6 +443,7 @@ def _read(
         cluster=cluster,
         stages=request.stages,
         within=within,
+        segments=segments,
         progress=progress,
     )
 
@@ -480,6 +485,9 @@ def _parts(
     progress: Progress,
 ) -> tuple[tuple[SegmentPart, ...], list[KeyedRecords]]:
     """Return every segment as a part of the whole matrix, and the records of each where there is a key."""
+    if counted := reading.trips.segments:
+        named = zip(segments, counted, strict=True)
+        return tuple(SegmentPart.of(one.name, matrix, reading.trips.matrix) for one, matrix in named), []
     parts, records = [], []
     for segment in segments:
         part = read_matrix(

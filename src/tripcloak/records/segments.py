@@ -140,6 +140,12 @@ def segment_condition(values: Mapping[str, str]) -> str:
     return " AND ".join(f"{SegmentBy.parse(by).label_sql} = {literal(value)}" for by, value in values.items())
 
 
+def number_sql(segments: Sequence[Segment]) -> str:
+    """Return SQL of the number of the segment that a row of the view ``canonical`` is in; -1 for none."""
+    cases = (f"WHEN {segment_condition(one.values)} THEN {n}" for n, one in enumerate(segments))
+    return f"(CASE {' '.join(cases)} ELSE -1 END)::INTEGER"
+
+
 def find_segments(con: duckdb.DuckDBPyConnection, by: Sequence[SegmentBy]) -> list[Segment]:
     """Return the segments of the clean rows of the view ``canonical``, by name."""
     labels = [one.label_sql for one in by]

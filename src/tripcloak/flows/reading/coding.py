@@ -77,6 +77,8 @@ class CodedTrips:
     when: Period | None = None
     records: KeyedRecords | None = None
     """The records behind the matrix, where a key was given to know them by."""
+    segments: tuple[ODMatrix, ...] = ()
+    """Those of segments that were counted in the same pass, with the tiles of the whole."""
 
     def __repr__(self) -> str:
         return f"<CodedTrips: {mask_small(self.cleaning.kept, self.cleaning.word)}>"
@@ -268,7 +270,7 @@ class GatheredTrips:
         for seen, end, tile in zip(self.places, PLACE_COLUMNS, ("origin", "destination"), strict=True):
             if self.canonical.has_places:
                 seen.add(rows[tile], _numpy(batch, end), _numpy(batch, f"{end}_unknown"))
-        for name in ("weight", "trips", "mark", "refund", "file"):
+        for name in ("weight", "trips", "mark", "refund", "file", "segment"):
             if name in self.spool:
                 rows[name] = _numpy(batch, name)
         if self.canonical.has_start:

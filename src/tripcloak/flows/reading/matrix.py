@@ -189,6 +189,7 @@ def read_matrix(
     cluster: Cluster | None = None,
     stages: Path | None = None,
     within: Opened | None = None,
+    segments: Sequence[Segment] = (),
     progress: Progress = silent,
 ) -> MatrixReading:
     """Return the OD matrix of a source.
@@ -219,6 +220,8 @@ def read_matrix(
         The folder of a run that may be taken up again; what is there must be of the same request.
     within
         The same source, opened already, but for its segment and sample.
+    segments
+        Parts of the input that a cluster counts in the same pass, each by itself.
     """
     started = time.perf_counter()
     reading = opened(source, memory=memory, folder=folder) if within is None else _narrowed(within, source)
@@ -249,6 +252,7 @@ def read_matrix(
         }
         if counted.on_cluster:
             kept = (repeats, weights), zoning.kept
+            how |= {"segments": segments} if cluster is not None and not canonical.has_places else {}
             gathered = _gathered_on_cluster(canonical, source, tiling, counted, cluster, keyed, *kept, **how)
         else:
             gathered = gather_trips(con, canonical, tiling, keyed=keyed, engine=counted, **how)

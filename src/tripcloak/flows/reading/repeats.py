@@ -20,8 +20,11 @@ from tripcloak.records.trips import WHOLE, Canonical
 if TYPE_CHECKING:
     import duckdb
 
-WITNESSES = ("origin", "destination", "person")
-"""Columns compared besides the 64-bit mark, so that two different rows never pass for one."""
+WITNESSES = ("origin", "destination", "person", "segment")
+"""Columns compared besides the 64-bit mark, so that two different rows never pass for one.
+
+The segment is there where several are looked at together, each by itself.
+"""
 
 
 REPEATED = (DUPLICATE, REFUND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from tripcloak.flows.reading.coded_rows import END_COLUMNS
 from tripcloak.flows.reading.repeats import REPEATED, find_repeated
 from tripcloak.ground.arrays import Bools, Ints
 
+SEGMENTS = "flows of segments"
+"""What flows of segments are told as."""
 ENDS_A_PIECE = 1 << 18
 """Raw ends of trips that go to the driver at a time."""
 
@@ -29,6 +31,16 @@ class CountingPlan:
     files: int
     repeats: bool
     weights: bool
+
+    @property
+    def slots(self) -> int:
+        """Return how many slots of time there are; 0 where time is no axis."""
+        return 0 if self.dealing.slots is None else len(self.dealing.slots)
+
+    def in_segments(self, segment: Ints, slot: Ints | None) -> Ints:
+        """Return slots that are those of a segment alone."""
+        own: Ints = segment.astype(np.int32) * np.int32(self.slots or 1)
+        return own if slot is None else own + slot
 
     @property
     def ends(self) -> np.dtype[Any] | None:
@@ -93,10 +105,13 @@ def count_part(
     yield "repeated", pickle.dumps(_repeats_told(plan, rows, repeated))
     if plan.ends is not None:
         yield from (("ends", piece) for piece in _ends(plan.ends, rows, repeated > 0))
-    stay = repeated == 0
-    if not stay.all():
-        rows, person = rows[stay], None if person is None else person[stay]
-    yield "flows", pickle.dumps(_flows(plan, part, rows, person, people), protocol=5)
+    slot = np.ascontiguousarray(rows["slot"]) if "slot" in (rows.dtype.names or ()) else None
+    yield "flows", pickle.dumps(_flows(plan, part, rows, person, people, repeated == 0, slot), protocol=5)
+    if "segment" in (rows.dtype.names or ()):
+        # As if each segment were a slot of its own; rows of the same trip may be in several.
+        stay, slot = _repeated(rows, person, "segment") == 0, plan.in_segments(rows["segment"], slot)
+        told = _flows(replace(plan, repeats=False, weights=False), part, rows, person, people, stay, slot)
+        yield SEGMENTS, pickle.dumps(told, protocol=5)
 
 
 def _ends(kinds: np.dtype[Any], rows: Any, gone: Bools) -> Iterator[bytes]:
@@ -108,12 +123,18 @@ def _ends(kinds: np.dtype[Any], rows: Any, gone: Bools) -> Iterator[bytes]:
         yield ends[start : start + ENDS_A_PIECE].tobytes()
 
 
-def _repeated(rows: Any, person: Ints | None) -> Ints:
-    """Return why each row goes beside another one of the same trip; 0 if it stays."""
+def _repeated(rows: Any, person: Ints | None, *also: str) -> Ints:
+    """Return why each row goes beside another one of the same trip; 0 if it stays.
+
+    Parameters
+    ----------
+    also
+        What tells trips apart besides.
+    """
     names = rows.dtype.names
     if "mark" not in names:
         return np.zeros(len(rows), np.uint8)
-    compared = [name for name in ("mark", "origin", "destination", "refund", "file") if name in names]
+    compared = [name for name in ("mark", "origin", "destination", "refund", "file", *also) if name in names]
     kinds = {name: rows.dtype[name] for name in compared} | ({} if person is None else {"person": np.int32})
     spool = Spool(kinds, memory=1 << 40)
     spool.append(**{name: rows[name] for name in compared}, **({} if person is None else {"person": person}))
@@ -138,12 +159,21 @@ def _by_file(file: Ints, files: int) -> Ints:
     return np.bincount(file, minlength=files).astype(np.int64)
 
 
-def _flows(plan: CountingPlan, part: int, rows: Any, person: Ints | None, people: Numbering) -> FlowsPart:
-    """Return the flows of rows that stay."""
+def _flows(
+    plan: CountingPlan,
+    part: int,
+    rows: Any,
+    person: Ints | None,
+    people: Numbering,
+    stay: Bools,
+    slot: Ints | None,
+) -> FlowsPart:
+    """Return the flows of rows that stay, told apart by a slot."""
+    if not stay.all():
+        rows, person, slot = rows[stay], *(None if one is None else one[stay] for one in (person, slot))
     names = rows.dtype.names
-    columns = {
-        name: np.ascontiguousarray(rows[name]) for name in ("slot", "weight", "trips") if name in names
-    }
+    columns = {name: np.ascontiguousarray(rows[name]) for name in ("weight", "trips") if name in names}
+    columns |= {} if slot is None else {"slot": slot}
     ends = np.ascontiguousarray(rows["origin"]), np.ascontiguousarray(rows["destination"])
     flows = flows_from_trips(*ends, person=person, repeats=plan.repeats, weights=plan.weights, **columns)
     among = plan.dealing.parts.shared

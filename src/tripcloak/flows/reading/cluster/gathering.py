@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +29,13 @@ from tripcloak.flows.reading.cluster.dealing import (
     row_dtype,
 )
 from tripcloak.flows.reading.cluster.merging import ascending_people, joined_flows
-from tripcloak.flows.reading.cluster.parting import EndsOnCluster, FlowsOnCluster, RowsOfRange, is_no_end
+from tripcloak.flows.reading.cluster.parting import (
+    EndsOnCluster,
+    FlowsOnCluster,
+    RowsOfRange,
+    is_neither,
+    is_of_segments,
+)
 from tripcloak.flows.reading.cluster.reading import CodingPlan, plan_reading, read_rows
 from tripcloak.flows.reading.cluster.seen import Seen
 from tripcloak.flows.reading.coded_rows import DEGREE, CodedRows
@@ -40,6 +46,7 @@ from tripcloak.ground.errors import EmptyInputError, InputError
 from tripcloak.hierarchy import Slots
 from tripcloak.hierarchy.tiling import Tiling
 from tripcloak.records.cleaning import CleaningReport
+from tripcloak.records.segments import Segment
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import Canonical
 from tripcloak.records.whereabouts import Whereabouts, look_at_places
@@ -57,6 +64,7 @@ def gather_on_cluster(
     wanted: tuple[bool, bool],
     kept: KeptZones | None = None,
     stays: bool = False,
+    segments: Sequence[Segment] = (),
     progress: Callable[[int], None] | None = None,
 ) -> ClusterTrips:
     """Return an input as a cluster has read and counted it.
@@ -77,10 +85,12 @@ def gather_on_cluster(
         Zones that the hierarchies must have, whatever occurs.
     stays
         Whether the flows stay on the cluster too, to be worked on there.
+    segments
+        Parts of the input whose flows are wanted besides, each by itself.
     progress
         Called with the number of rows that were read.
     """
-    plan, tasks = plan_reading(canonical, source, tiling, slots, outside)
+    plan, tasks = plan_reading(canonical, source, tiling, slots, outside, segments)
     with plain_spark_errors():
         coded = cluster.spread(tasks, read_rows, plan)
         try:
@@ -127,6 +137,8 @@ class ClusterTrips(GatheredTrips):
         self.ends: EndsOnCluster | None = None
         self.ranges: dict[int, RowsOfRange] = {}
         """Where the flows of every range of pairs begin."""
+        self.segments: tuple[Flows, ...] = ()
+        """The flows of every segment that was asked for."""
 
     def count(
         self,
@@ -150,7 +162,12 @@ class ClusterTrips(GatheredTrips):
             self.spool = Spool(kinds, memory=engine.budget.arrays // 4, folder=engine.folder)
         counted = coded.dealt(deal_rows, dealing, len(dealing), count_part, counting)
         cluster.stays.append(counted)
-        self.flows = self._gathered(counted.told(is_no_end if stays else None), counting, engine)
+        told = counted.told(is_neither if stays else None)
+        self.flows = self._gathered(self._placed(self._parts(told, counting)), engine)
+        if plan.segments:
+            parts = joined_flows(_of_segments(counted.told_again(is_of_segments)))
+            apart = _each_segment(self._gathered(parts, engine), len(plan.segments), counting.slots)
+            self.segments = tuple(self._gathered(iter([flows]), engine) for flows in apart)
         if stays:
             self.parts = FlowsOnCluster(counted, dealt.PART_ROWS, self.ranges)
             if counting.ends is not None:
@@ -176,10 +193,9 @@ class ClusterTrips(GatheredTrips):
             dtype=row_dtype(plan.columns, plan.columns),
         )
 
-    def _gathered(self, told: Iterator[tuple[str, bytes]], plan: CountingPlan, engine: Engine) -> Flows:
-        """Return the flows, after taking in all that the cluster tells."""
+    def _gathered(self, flows: Iterator[Flows], engine: Engine) -> Flows:
+        """Return flows that come range by range, where the driver keeps them."""
         columns = engine.columns(self.seen.rows)
-        flows = self._placed(self._parts(told, plan))
         return Flows.join(list(flows)) if columns is None else gather_flows(flows, columns)
 
     def _placed(self, parts: Iterator[FlowsPart]) -> Iterator[Flows]:
@@ -205,8 +221,7 @@ class ClusterTrips(GatheredTrips):
         people = Numbering()
         for kind, pickled in told:
             if kind == "flows":
-                part: FlowsPart = pickle.loads(pickled)
-                yield part if part.people is None else ascending_people(part, people.add(part.people))
+                yield _numbered(pickled, people)
             elif kind == "ends":
                 ends = np.frombuffer(pickled, plan.ends)
                 self.spool.append(**{name: ends[name] for name in self.spool.names})
@@ -248,6 +263,10 @@ class ClusterTrips(GatheredTrips):
         )
         times = None if self.slots is None else self.slots.hierarchy(self.seen.slots)
         coded = self.coded(rows, self.axes, times, self.flows, self._weights_told(), self.parts)
+        alone = replace(coded.matrix, points=None, places=None, represented=None, parts=None)
+        # What is said of a segment without a usable trip is said where it is read by itself.
+        if all(len(flows.trips) for flows in self.segments):
+            coded = replace(coded, segments=tuple(replace(alone, flows=one) for one in self.segments))
         if self.ends is None:
             return coded
         return replace(coded, matrix=replace(coded.matrix, points=self.ends))
@@ -268,6 +287,28 @@ class ClusterTrips(GatheredTrips):
             zero=sum(part.zero for part in self.weights),
             zero_rows=self.seen.zero_rows,
         )
+
+
+def _numbered(pickled: bytes, people: Numbering) -> FlowsPart:
+    """Return a part of flows with people by number."""
+    part: FlowsPart = pickle.loads(pickled)
+    return part if part.people is None else ascending_people(part, people.add(part.people))
+
+
+def _of_segments(told: Iterator[tuple[str, bytes]]) -> Iterator[FlowsPart]:
+    """Yield the parts of flows of segments, with people by numbers of their own."""
+    people = Numbering()
+    for _, pickled in told:
+        yield _numbered(pickled, people)
+
+
+def _each_segment(flows: Flows, segments: int, slots: int) -> Iterator[Flows]:
+    """Yield the flows of every segment, whose slots were told apart by segments too."""
+    assert flows.slot is not None
+    segment, slot = np.divmod(flows.slot, np.int32(slots or 1))
+    for number in range(segments):
+        rows = np.flatnonzero(segment == number)
+        yield replace(flows.only(rows), slot=slot[rows] if slots else None)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tripcloak.engines.spark import Cluster, Waiting, plain_spark_errors
 from tripcloak.flows.model import Flows, Numbering, Travellers, TripEnds
-from tripcloak.flows.reading.cluster.counting import FlowsPart
+from tripcloak.flows.reading.cluster.counting import SEGMENTS, FlowsPart
 from tripcloak.flows.reading.coded_rows import DEGREE, END_COLUMNS
 from tripcloak.ground.arrays import Ints
 
@@ -164,9 +164,14 @@ def is_end(counted: tuple[str, bytes]) -> bool:
     return counted[0] == "ends"
 
 
-def is_no_end(counted: tuple[str, bytes]) -> bool:
+def is_of_segments(counted: tuple[str, bytes]) -> bool:
+    """Return whether it is flows of segments."""
+    return counted[0] == SEGMENTS
+
+
+def is_neither(counted: tuple[str, bytes]) -> bool:
     """Return whether it is anything else."""
-    return not is_end(counted)
+    return not (is_end(counted) or is_of_segments(counted))
 
 
 def _taken(found: Waiting) -> Iterator[Any]:

@@ -30,6 +30,7 @@ from tripcloak.records.files.encodings import object_to_encoding
 from tripcloak.records.files.frames import Frame
 from tripcloak.records.files.tables import Table, literal
 from tripcloak.records.opening import Rows, rejected_lines
+from tripcloak.records.segments import Segment, number_sql
 from tripcloak.records.source import TripSource
 from tripcloak.records.stations import open_stations
 from tripcloak.records.trips import Canonical
@@ -65,11 +66,20 @@ class CodingPlan:
     slots: Slots | None
     outside: int
     encoding_said: bool
+    segments: tuple[Segment, ...] = ()
+    """Those that rows are told to be in."""
 
     @property
     def columns(self) -> dict[str, Any]:
         """Return the columns of a row in codes, and their types."""
-        return row_columns(self.canonical) | ({} if self.slots is None else {"slot": np.int64})
+        columns = row_columns(self.canonical) | ({} if self.slots is None else {"slot": np.int64})
+        return columns | ({"segment": np.int32} if self.segments else {})
+
+    @property
+    def selected(self) -> list[str]:
+        """Return the SQL columns that make those."""
+        columns = selected_columns(self.canonical, self.slots)
+        return columns + ([f"{number_sql(self.segments)} as segment"] if self.segments else [])
 
     @property
     def files(self) -> int:
@@ -90,7 +100,12 @@ class CodingPlan:
 
 
 def plan_reading(
-    canonical: Canonical, source: TripSource, tiling: Tiling, slots: Slots | None, outside: int
+    canonical: Canonical,
+    source: TripSource,
+    tiling: Tiling,
+    slots: Slots | None,
+    outside: int,
+    segments: Sequence[Segment] = (),
 ) -> tuple[CodingPlan, list[ReadTask]]:
     """Return what tasks must know, and the tasks that read an input together, or raise where they cannot."""
     _refuse_what_needs_one_machine(canonical, source)
@@ -104,6 +119,7 @@ def plan_reading(
         slots=slots,
         outside=outside,
         encoding_said=rows.encoding_said,
+        segments=tuple(segments),
     )
     names, tasks = rows.file_names, []
     of_place = [(table, path) for table in rows.tables for path in table.files]
@@ -187,7 +203,7 @@ def _read(plan: CodingPlan, task: ReadTask) -> Iterator[tuple[Seen, bytes]]:
             open_stations(con, plan.source.stations)
         if plan.source.where is not None:
             close_to_files(con, task.table.files)
-        wanted = ", ".join(selected_columns(plan.canonical, plan.slots))
+        wanted = ", ".join(plan.selected)
         gathered = plan.gatherer()
         for batch in con.sql(f"select {wanted} from ({task.sql})").to_arrow_reader(BATCH):
             gathered.add(batch)
