@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,6 +84,21 @@ def test_a_stray_point_that_is_turned_is_told() -> None:
     stray = places(41.88, -87.63, -87.63, 41.88)
     assert (stray.stray, stray.turned) == (1, 1)
     assert "with latitude and longitude exchanged" in str(stray.stray_words())
+
+
+def test_pieces_that_were_looked_at_are_let_go() -> None:
+    """Those of an input that is larger than memory are all of it together."""
+    lasting: list[weakref.ref[Any]] = []
+
+    def pieces() -> Iterator[tuple[Any, Any]]:
+        for number in range(6):
+            assert sum(one() is not None for one in lasting) <= 2
+            lat = np.full(1000, 48 + number / 100)
+            lasting.append(weakref.ref(lat))
+            yield lat, np.full(1000, 2.3)
+
+    assert look_at_places(pieces, 6_000_000).stray == 0
+    assert len(lasting) >= 6
 
 
 def test_another_city_is_not_astray() -> None:

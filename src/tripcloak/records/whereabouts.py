@@ -195,7 +195,8 @@ def _sampled(pieces: Iterable[Ends], step: int) -> tuple[Floats, Floats, Floats,
         points += sum(map(len, columns[::2]))
         for place, column in enumerate(columns):
             if len(column):
-                some[place % 2].append(column[::step])
+                # A copy: a view would hold the whole piece, and so in the end all pieces.
+                some[place % 2].append(column[::step].copy())
                 low[place % 2] = min(low[place % 2], float(column.min()))
                 high[place % 2] = max(high[place % 2], float(column.max()))
     return np.array([np.concatenate(of_axis) for of_axis in some], dtype=np.float64), low, high, points
