@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from tripcloak.api.flows import ReleasedFlows
+from tripcloak.api.released import refuse_before
 from tripcloak.engines import cluster_files
 from tripcloak.engines.cluster_files import written_to
+from tripcloak.flows import anonymise
 from tripcloak.ground.errors import InputError, OutputExistsError
 
 
@@ -122,3 +126,22 @@ def test_an_address_that_leads_nowhere_is_named(spark: Any, address: str, said: 
     ):
         pytest.fail("this could not be written")
     assert "secret@" not in str(error.value)
+
+
+def test_a_release_of_python_goes_there_too(shelf: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    address, there = shelf
+    monkeypatch.setattr(
+        anonymise, "write_release", lambda made, out, *, force: (out / "release").mkdir(parents=True)
+    )
+    request = SimpleNamespace(engine="spark", master=None)
+    audit = SimpleNamespace(findings=(), safe=True)
+    made = ReleasedFlows(cast(Any, None), made=SimpleNamespace(request=request, audit=audit))
+    assert made.save(f"{address}/out") == f"{address}/out"
+    assert (there / "out" / "release").is_dir()
+    with pytest.raises(OutputExistsError, match="already holds a release"):
+        made.save(f"{address}/out")
+    refuse_before(address, force=False, sign=None, engine="spark")
+    request.engine = "arrays"
+    for refused in (lambda: made.save(address), lambda: refuse_before(address, force=False, sign=None)):
+        with pytest.raises(InputError, match="found an address with viewfs://"):
+            refused()

@@ -123,7 +123,8 @@ def anonymise(
     """
     given = {"segment": segment, "segment_joint": segment_joint, **keywords}
     out, force, sign = given.pop("out", None), given.pop("force", False), given.pop("sign", None)
-    refuse_before(out, force=force, sign=sign)
+    several = segment is not None and not segment_joint
+    refuse_before(out, force=force, sign=sign, engine=None if several else given.get("engine"))
     kept = LedgerKept.of(given, out)
     request, values = _request(data, given)
     with shown(progress) as told:

@@ -16,9 +16,10 @@ from tripcloak.api.inputs import Inputs
 from tripcloak.api.progress import Shown
 from tripcloak.api.results import ReleaseAudit, ReleaseMeasures
 from tripcloak.api.tables import to_pandas, to_polars
+from tripcloak.engines.choice import ON_CLUSTER
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.folders import PRIVATE, PUBLIC, refuse_if_taken
-from tripcloak.ground.given_paths import given_path, output_path
+from tripcloak.ground.given_paths import address_among, given_path, output_path
 from tripcloak.ground.keys import SigningKey, read_signing_key
 from tripcloak.ground.manifest import read_run, release_folder
 from tripcloak.ground.rulebook import Verdict
@@ -125,10 +126,13 @@ class Released(ABC):
         """Return the map, which notebooks show and ``save(path)`` writes as one page for readers offline."""
         return Map(self._published.map_page(), self._title)
 
-    def save(self, out: str | Path, *, force: bool = False, sign: str | PathLike[str] | None = None) -> Path:
+    def save(
+        self, out: str | Path, *, force: bool = False, sign: str | PathLike[str] | None = None
+    ) -> Path | str:
         """Write the release to a folder, as the command line does, and return where it is.
 
         ``release/`` in it may be published; ``private/`` must stay inside. Both appear whole or not at all.
+        One that was made on Spark may go to an address such as ``hdfs://namenode/out``, too.
 
         Parameters
         ----------
@@ -140,12 +144,21 @@ class Released(ABC):
         if self._made is None:
             raise InputError("the release was read from a folder, where it is whole already: copy that one")
         key_of(sign)
-        home = output_path(out)
+        if self._made.request.engine == ON_CLUSTER and address_among(out):
+            from tripcloak.engines.cluster_files import written_to
+
+            with written_to(str(out), master=self._made.request.master, force=force) as aside:
+                self._saved(aside, force=False, sign=sign)
+            self._home = None
+            return str(out)
+        return self._saved(output_path(out), force=force, sign=sign)
+
+    def _saved(self, home: Path, *, force: bool, sign: str | PathLike[str] | None) -> Path:
         self._write(home, force=force)
         self._home = home
         if sign is not None:
-            refuse_failed(self._home, self.audit(sign=sign).broken)
-        return self._home
+            refuse_failed(home, self.audit(sign=sign).broken)
+        return home
 
     @abstractmethod
     def audit(
@@ -261,11 +274,17 @@ def key_of(sign: str | PathLike[str] | None) -> SigningKey | None:
     return None if sign is None else read_signing_key(given_path(sign))
 
 
-def refuse_before(out: str | PathLike[str] | None, *, force: bool, sign: str | PathLike[str] | None) -> None:
+def refuse_before(
+    out: str | PathLike[str] | None,
+    *,
+    force: bool,
+    sign: str | PathLike[str] | None,
+    engine: str | None = None,
+) -> None:
     """Raise where the result could not be saved or signed in the end, before hours are spent on it."""
-    if out is not None:
+    if out is not None and not (engine == ON_CLUSTER and address_among(out)):
         refuse_if_taken(output_path(out), force=force)
-    elif sign is not None:
+    elif out is None and sign is not None:
         raise InputError("what is signed are files: say where to save them, out=...")
     key_of(sign)
 

@@ -81,7 +81,7 @@ def anonymise(
 
     given: dict[str, Any] = dict(keywords)
     out, force, sign = given.pop("out", None), given.pop("force", False), given.pop("sign", None)
-    refuse_before(out, force=force, sign=sign)
+    refuse_before(out, force=force, sign=sign, engine=given.get("engine"))
     kept = LedgerKept.of(given, out)
     chosen = given.pop("method", None)
     if isinstance(chosen, str):
