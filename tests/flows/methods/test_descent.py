@@ -108,12 +108,13 @@ def test_split_and_keep_runs_follow_a_tree_downwards(compiled: bool, tree: Any, 
     lineage = hierarchy_of(tree).lineage
     runs, rank, flows, reach, trips = data.draw(row_of(len(lineage.leaves)))
     table = np.array([(*run[:4], *run.zones) for run in runs], dtype=np.int64).reshape(-1, 7).T.copy()
-    upto, number = np.append(0, np.cumsum(trips)), -1
+    upto, number, least = np.append(0, np.cumsum(trips)), -1, data.draw(st.sampled_from([0.0, 5.0, 12.0]))
     for depth, zone in enumerate(lineage.by_rank):
-        table = split(table, number, rank, zone, lineage.behind, flows, reach, depth, upto)
         plain = (rank.tolist(), zone.tolist(), flows.tolist(), reach.tolist(), depth, trips.tolist())
-        runs = oracle.split_runs(runs, number, *plain)
+        runs, left = oracle.split_runs(runs, number, *plain, least)
+        table = split(table, number, rank, zone, lineage.behind, flows, reach, depth, upto, least)
         assert runs_in(table) == runs
+        assert reach.tolist() == left
         safe = np.array([data.draw(st.booleans()) for _ in runs], dtype=bool)
         runs, left = oracle.keep_runs(safe.tolist(), runs, flows.tolist(), reach.tolist(), depth)
         table, volume = keep(safe, table, flows, reach, depth, upto / 2)

@@ -93,7 +93,7 @@ def test_what_numbers_of_people_do_not_decide_is_left_to_one_search() -> None:
 
 def test_a_search_whose_time_is_up_finds_nothing_in_parts() -> None:
     tree = hierarchy_of({"all": None, "a": "all", "b": "all"})
-    matrix = ODMatrix.from_trips(tree, tree, np.array([0, 1]), np.array([1, 0]))
+    matrix = ODMatrix.from_trips(tree, tree, np.array([0, 0, 1]), np.array([1, 1, 0]))
     assert in_parts(matrix, FlowsInBlocks(matrix.flows, 1), PLAIN[0], TILES, stop=lambda: True) is None
 
 

@@ -55,16 +55,22 @@ def split_runs(
     reach: Sequence[int],
     depth: int,
     trips: Sequence[int],
-) -> list[Run]:
-    """Return every stretch of one zone and reach inside every run."""
-    found = []
+    least: float,
+) -> tuple[list[Run], list[int]]:
+    """Return every stretch of one zone, reach and enough trips inside every run, and the reach of flows."""
+    found, left = [], list(reach)
     for at, run in enumerate(runs):
         for here, places in groupby(range(run.first, run.last), key=lambda at: zone[rank[at]]):
             a, b = (stretch := list(places))[0], stretch[-1] + 1
-            if here >= 0 and reach[flows[a]] > depth:
-                above = -1 if number < 0 else number + at
-                found.append(Run(a, b, above, sum(trips[a:b]), (*run.zones[:-1], here)))
-    return found
+            if here < 0 or reach[flows[a]] <= depth:
+                continue
+            if sum(trips[a:b]) < least:
+                for flow in flows[a:b]:
+                    left[flow] = depth
+                continue
+            above = -1 if number < 0 else number + at
+            found.append(Run(a, b, above, sum(trips[a:b]), (*run.zones[:-1], here)))
+    return found, left
 
 
 def keep_runs(

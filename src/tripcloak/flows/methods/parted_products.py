@@ -129,8 +129,9 @@ class PartSearch:
         )
         descent = Descent(matrix, self.promise, space, whole_units(flows.trips))
         by_destination, heavy = self.axis == DESTINATION, self.shares[ORIGIN].heavy
+        tiles = np.flatnonzero(np.bincount(flows.origin))
         for depths in descent.rows:
-            zone = space.ancestors[ORIGIN][depths[0]][flows.origin]
+            zone = space.ancestors[ORIGIN][depths[0]][tiles]
             if not ((zone >= 0) & (heavy[zone] == by_destination)).any():
                 continue
             for found in descent.row(depths):

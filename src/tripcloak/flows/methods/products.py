@@ -182,6 +182,9 @@ class Descent:
 
         self.matrix, self.promise, self.volumes = matrix, promise.monotone, volumes
         self.by_product = promise.by_product
+        asked = self.promise.thresholds
+        # Nobody travels without a trip: most runs are told to be unsafe by these, and nobody is counted.
+        self.least = max(asked.get("trips", 0.0), asked.get("travellers", 0.0))
         # Flows lie all over the columns of a row: what is known of the one is not fetched from the other.
         self.by_trips = np.array_equal(volumes, matrix.flows.trips)
         self.space, self.axes = space, space.axes
@@ -215,7 +218,7 @@ class Descent:
         whole = any(axis.must_split and not at for axis, at in zip(self.axes, depths, strict=False))
         # Invariant: the runs are the safe products one step above on the last axis, numbered.
         for depth, zone in enumerate(self.by_rank[:1] if whole else self.by_rank):
-            split = (row.rank, zone, self.behind, row.flows, reach, depth, row.trips)
+            split = (row.rank, zone, self.behind, row.flows, reach, depth, row.trips, self.least)
             runs = split_runs(runs, number, *split)
             if not runs.size:
                 return

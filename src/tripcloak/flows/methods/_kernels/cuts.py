@@ -378,13 +378,15 @@ def split_runs(
     reach: NDArray[np.int32],
     depth: int,
     upto: NDArray[np.int64],
+    least: float,
 ) -> NDArray[np.int64]:  # pragma: no cover - compiled
     """Return the runs inside runs that share a zone, which becomes the last of their zones.
 
     ``number`` is that of the first run, the others follow; -1 where they have none. ``rank`` grows within
     a run; ``zone`` is by rank, -1 for none, and ``end`` the first rank behind a zone. A run whose ranks
     have no zone has no runs inside, and one whose first flow does not reach beyond this depth is left
-    out. ``upto`` adds up the trips.
+    out. ``upto`` adds up the trips; runs of fewer than ``least`` are left out too, and their flows reach no
+    further than this depth.
     """
     room = 0
     for run in range(runs.shape[1]):
@@ -405,8 +407,12 @@ def split_runs(
                     low += stride
                 stride //= 2
             if reach[flows[at]] > depth:
-                begins[n], stops[n], inside[n] = at, low, run
-                n += 1
+                if upto[low] - upto[at] >= least:
+                    begins[n], stops[n], inside[n] = at, low, run
+                    n += 1
+                else:
+                    for place in range(at, low):
+                        reach[flows[place]] = depth
             at = low
     found = np.empty((len(runs), n), np.int64)
     for i in range(n):
