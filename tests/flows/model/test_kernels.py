@@ -102,18 +102,25 @@ def test_distinct_up_to(kernel: Any, drawn: tuple[list[int], int, list[list[int]
     assert found.tolist() == oracle.distinct_up_to(group, n_groups, people, cap)
 
 
-@forms("distinct_of_groups")
 @given(drawn=people_in_groups(), edge=st.integers(0, 12))
-def test_distinct_of_groups(kernel: Any, drawn: tuple[list[int], int, list[list[int]]], edge: int) -> None:
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "uncompiled"])
+def test_people_of_groups_are_counted(
+    compiled: bool, drawn: tuple[list[int], int, list[list[int]]], edge: int
+) -> None:
+    kernels = _kernels.people_met, _kernels.people_of_groups, _kernels.count_sorted
+    met, listed, count = kernels if compiled else [kernel.py_func for kernel in kernels]
     group, n_groups, people = drawn
     edge = min(edge, n_groups)
+    of_flow = np.array(group, dtype=np.int32)
     offsets = np.concatenate(([0], np.cumsum([len(some) for some in people]))).astype(np.int64)
     everyone = np.array([person for some in people for person in some], dtype=np.int32)
+    sizes = met(of_flow, offsets, n_groups)
+    assert sizes.tolist() == oracle.people_met(group, n_groups, people)
     found = np.zeros(n_groups, dtype=np.int64)
     for first, last in ((0, edge), (edge, n_groups)):
-        kernel(np.array(group, dtype=np.int32), offsets, everyone, first, last, len(everyone), found)
-        expected = oracle.distinct_of_groups(group, people, first, last)
-        assert found[first:last].tolist() == expected
+        keys = listed(of_flow, offsets, everyone, first, last, int(sizes[first:last].sum()))
+        count(np.sort(keys), first, found)
+        assert found[first:last].tolist() == oracle.distinct_of_groups(group, people, first, last)
 
 
 @forms("distinct_in_runs")

@@ -273,6 +273,14 @@ def distinct_of_groups(
     ]
 
 
+def people_met(group: Sequence[int], n_groups: int, people_of_flow: Sequence[Sequence[int]]) -> list[int]:
+    """Return how many people the flows of every group have, each flow's people counted apart."""
+    return [
+        sum(len(some) for number, some in zip(group, people_of_flow, strict=True) if number == at)
+        for at in range(n_groups)
+    ]
+
+
 def distinct_up_to(
     group: Sequence[int], n_groups: int, people_of_flow: Sequence[Iterable[int]], cap: int
 ) -> list[int]:

@@ -142,16 +142,15 @@ def distinct_up_to(
 
 
 @njit(cache=True)
-def distinct_of_groups(
+def people_of_groups(
     group: NDArray[np.int32],
     offsets: NDArray[np.int64],
     people: NDArray[np.int32],
     first: int,
     last: int,
     room: int,
-    found: NDArray[np.int64],
-) -> None:  # pragma: no cover - compiled
-    """Add the distinct people of the groups from first to before last to ``found``.
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return who is in the groups from first to before last: (group less first) << 32 | person, flow by flow.
 
     ``room`` is how many there are at most, each flow's people counted apart.
     """
@@ -162,11 +161,29 @@ def distinct_of_groups(
             for at in range(offsets[flow], offsets[flow + 1]):
                 keys[n] = (np.int64(group[flow] - first) << 32) | people[at]
                 n += 1
-    keys = keys[:n]
-    keys.sort()
-    for at in range(n):
+    return keys[:n]
+
+
+@njit(cache=True)
+def count_sorted(
+    keys: NDArray[np.int64], first: int, found: NDArray[np.int64]
+) -> None:  # pragma: no cover - compiled
+    """Add the distinct people of groups to ``found``, given the keys of :func:`people_of_groups` in order."""
+    for at in range(len(keys)):
         if at == 0 or keys[at] != keys[at - 1]:
             found[first + (keys[at] >> 32)] += 1
+
+
+@njit(cache=True)
+def people_met(
+    group: NDArray[np.int32], offsets: NDArray[np.int64], n_groups: int
+) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return how many people the flows of every group have, each flow's people counted apart."""
+    sizes = np.zeros(n_groups, np.int64)
+    for flow in range(len(group)):
+        if group[flow] >= 0:
+            sizes[group[flow]] += offsets[flow + 1] - offsets[flow]
+    return sizes
 
 
 @njit(cache=True)

@@ -183,12 +183,10 @@ class Groups:
 
     @cached_property
     def _distinct(self) -> Ints:
-        from tripcloak.flows.model._kernels import distinct_of_groups
+        from tripcloak.flows.model._kernels import count_sorted, people_met, people_of_groups
 
         offsets, people = self._travellers
-        sizes = np.zeros(len(self), dtype=np.int64)
-        np.add.at(sizes, self.of_flow[self._kept], np.diff(offsets)[self._kept])
-        upto = np.cumsum(sizes)
+        upto = np.cumsum(people_met(self.of_flow, offsets, len(self)))
         found = np.zeros(len(self), dtype=np.int64)
         first = 0
         # Invariant: groups before first are counted; next come as many as hold AT_ONCE people, or one.
@@ -196,7 +194,10 @@ class Groups:
             done = upto[first - 1] if first else 0
             last = max(first + 1, int(np.searchsorted(upto, done + AT_ONCE, side="right")))
             room = int(upto[last - 1] - done)
-            distinct_of_groups(self.of_flow, offsets, people, first, last, room, found)
+            keys = people_of_groups(self.of_flow, offsets, people, first, last, room)
+            # Sorted here: compiled loops sort several times as long.
+            keys.sort()
+            count_sorted(keys, first, found)
             first = last
         return found
 
