@@ -165,6 +165,7 @@ class MadeRelease:
             "title": self.request.title,
             "names": names_entry(released_box(self.release)) if self.request.names else None,
             "background": self.background,
+            "largest": self.largest,
         }
 
     @cached_property

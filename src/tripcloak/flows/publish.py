@@ -13,6 +13,7 @@ from tripcloak.flows.model.kept import KeptZones
 from tripcloak.flows.reading.matrix import KEPT_ZONES
 from tripcloak.flows.release import Release, manifest
 from tripcloak.flows.release.keeping import COPY, write_copy
+from tripcloak.flows.release.largest import LargestParts
 from tripcloak.flows.release.tables import (
     flows_over_time,
     flows_table,
@@ -54,6 +55,7 @@ def publish(
     title: str | None = None,
     names: Mapping[str, Any] | None = None,
     background: Mapping[str, Any] | None = None,
+    largest: LargestParts | None = None,
     zones: ZoneFile | None = None,
     kept: KeptZones | None = None,
     force: bool = False,
@@ -80,6 +82,8 @@ def publish(
         From which list of places zones have their names; None where they have none.
     background
         What is drawn behind the map, if anything is.
+    largest
+        What one traveller has of released flows, where that was looked for already.
     zones
         Zones that came from no file: an audit needs them again.
     kept
@@ -98,6 +102,7 @@ def publish(
         title=title,
         names=names,
         background=background,
+        largest=largest,
     )
     with staged(out, force=force) as staging:
         public, private = staging / PUBLIC, staging / PRIVATE

@@ -83,12 +83,12 @@ def largest_parts(matrix: ODMatrix, release: Release) -> LargestParts | None:
     )
 
 
-def largest_entry(matrix: ODMatrix, release: Release) -> dict[str, Any]:
-    """Return the manifest's entry on the largest parts; nothing where trips are not told."""
+def largest_entry(matrix: ODMatrix, release: Release, known: LargestParts | None = None) -> dict[str, Any]:
+    """Return the manifest's entry on the largest parts, known or not yet; nothing where trips are untold."""
     told = release.publication.columns
     if "trips" not in told or release.promise.parts_of or not release.promise.of_every_group:
         return {}
-    found = largest_parts(matrix, release)
+    found = known or largest_parts(matrix, release)
     return {} if found is None else {"largest_parts": found.public}
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tripcloak.flows.model import Groups, ODMatrix, SegmentPart
-from tripcloak.flows.release.largest import largest_entry, restated_largest
+from tripcloak.flows.release.largest import LargestParts, largest_entry, restated_largest
 from tripcloak.flows.release.publication import publication_of
 from tripcloak.flows.release.release import Release
 from tripcloak.flows.release.totals import order_of, tables_entry, totals_table
@@ -104,6 +104,7 @@ def manifest(
     title: str | None = None,
     names: Mapping[str, Any] | None = None,
     background: Mapping[str, Any] | None = None,
+    largest: LargestParts | None = None,
 ) -> dict[str, Any]:
     """Return the public description of a release.
 
@@ -126,6 +127,8 @@ def manifest(
         zones have no names.
     background
         What is drawn behind the map, if anything is.
+    largest
+        What one traveller has of released flows, where that was looked for already.
     """
     publication = release.publication
     numbers = published_numbers(release)
@@ -161,7 +164,7 @@ def manifest(
         "withheld": withheld_entry(matrix, release, released),
         "smallest": smallest,
         "typical_zone_km2": typical_zone_km2(release),
-        **largest_entry(matrix, release),
+        **largest_entry(matrix, release, largest),
         "bound": _public_bound(release),
         "measures": _measures(release, released),
         "dropped_rows": release.promise.told_rows(dropped, people),
