@@ -12,7 +12,7 @@ from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.threads import blocks
 
-MOST_CELLS = 1 << 22
+MOST_CELLS = 1 << 24
 """Pairs of zones up to which a table of all of them is made."""
 AT_ONCE = 1 << 20
 """Flows that are held against the table at a time."""

@@ -185,18 +185,18 @@ def rule_out(
     ``margin`` how much more the zone of each saves undivided, infinite for one that is not divided in any
     case. Returns how many zones are new.
     """
-    forgone = np.zeros(len(margin))
+    # By zone, as each has one such product: a number for all products would be memory that is hardly used.
+    forgone = np.zeros(len(never))
     found = 0
     for p in whole:
-        above = up[p]
+        above, z = up[p], zone[p]
         if above >= 0:
             # What is forgone by dividing all that is above.
-            forgone[p] = forgone[above] + max(margin[above], 0.0)
-        z = zone[p]
+            forgone[z] = forgone[zone[above]] + max(margin[above], 0.0)
         # What is not divided for another reason tells nothing.
         if margin[p] < np.inf and not (never[z] or always[z]):
-            never[z] = forgone[p] + max(margin[p], 0.0) >= room
-            always[z] = not never[z] and forgone[p] + max(-margin[p], 0.0) >= room
+            never[z] = forgone[z] + max(margin[p], 0.0) >= room
+            always[z] = not never[z] and forgone[z] + max(-margin[p], 0.0) >= room
             found += never[z] or always[z]
     return found
 
