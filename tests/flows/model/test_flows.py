@@ -210,3 +210,10 @@ def test_rows_that_would_corrupt_a_flow_are_refused(change: Columns, words: str)
     with pytest.raises(InputError, match=words) as refusal:
         flows_from_trips(**columns)
     assert "-1" not in str(refusal.value)
+
+
+@given(columns=drawn_columns(), ends=st.tuples(st.integers(0, 30), st.integers(0, 30)))
+def test_flows_between_rows_are_those_of_the_rows(columns: Columns, ends: tuple[int, int]) -> None:
+    made = flows_from_trips(**coded(columns))
+    first, last = sorted(min(end, len(made.trips)) for end in ends)
+    assert same(made.between(first, last), made.only(np.arange(first, last)))

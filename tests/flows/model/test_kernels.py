@@ -102,6 +102,17 @@ def test_distinct_up_to(kernel: Any, drawn: tuple[list[int], int, list[list[int]
     assert found.tolist() == oracle.distinct_up_to(group, n_groups, people, cap)
 
 
+@forms("people_up_to")
+@given(drawn=people_in_groups(), cap=st.integers(1, 12))
+def test_people_up_to(kernel: Any, drawn: tuple[list[int], int, list[list[int]]], cap: int) -> None:
+    group, n_groups, people = drawn
+    offsets = np.concatenate(([0], np.cumsum([len(some) for some in people]))).astype(np.int64)
+    everyone = np.array([person for some in people for person in some], dtype=np.int32)
+    whose, who = kernel(np.array(group, dtype=np.int32), n_groups, offsets, everyone, cap)
+    found = list(zip(whose.tolist(), who.tolist(), strict=True))
+    assert found == oracle.people_up_to(group, n_groups, people, cap)
+
+
 @given(drawn=people_in_groups(), edge=st.integers(0, 12))
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "uncompiled"])
 def test_people_of_groups_are_counted(

@@ -273,6 +273,17 @@ def distinct_of_groups(
     ]
 
 
+def people_up_to(
+    group: Sequence[int], n_groups: int, people_of_flow: Sequence[Sequence[int]], cap: int
+) -> list[tuple[int, int]]:
+    """Return the first different people of every group, and whose they are."""
+    met: list[dict[int, None]] = [{} for _ in range(n_groups)]
+    for number, some in zip(group, people_of_flow, strict=True):
+        if number >= 0:
+            met[number].update(dict.fromkeys(some))
+    return [(number, person) for number, some in enumerate(met) for person in list(some)[:cap]]
+
+
 def people_met(group: Sequence[int], n_groups: int, people_of_flow: Sequence[Sequence[int]]) -> list[int]:
     """Return how many people the flows of every group have, each flow's people counted apart."""
     return [

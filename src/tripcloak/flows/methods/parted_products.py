@@ -25,11 +25,14 @@ from tripcloak.flows.methods.products import (
     numbered_products,
     pack,
 )
-from tripcloak.flows.model import FlowParts, Flows, Numbering, ODMatrix
+from tripcloak.flows.model import FlowParts, Flows, Numbering, ODMatrix, Travellers
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
 from tripcloak.promises import Promise, Unit
+
+FEW_TO_LOOK_AT = 4
+"""People already met that each of all people may be held against, on average, while cells are counted."""
 
 
 def can_be_parted(promise: Promise, space: ProductSpace) -> bool:
@@ -141,7 +144,7 @@ class PartSearch:
 
 
 class Cells(NamedTuple):
-    """Flows between pairs of heavy zones: the pairs, ascending, their trips, and some of their people.
+    """Flows between pairs of heavy zones: the pairs, each once, their trips, and some of their people.
 
     ``cell`` and ``person`` are as many different people of each as a threshold asks for, or all there are.
     """
@@ -161,17 +164,32 @@ class CellCount:
 
     def __call__(self, flows: Flows) -> Iterator[Cells]:
         """Yield the cells of flows."""
+        from tripcloak.flows.model._kernels import number_keys
+
         origins, destinations = self.shares
-        ends = origins.lowest[flows.origin], destinations.lowest[flows.destination]
-        rows = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
-        keys = ends[0][rows].astype(np.int64) * len(destinations.heavy) + ends[1][rows]
-        pair, number = np.unique(keys, return_inverse=True)
+        # One number for each pair of lowest heavy zones, and below 0 where a flow has none.
+        first = origins.lowest.astype(np.int64) * len(destinations.heavy)
+        first[origins.lowest < 0] = -(2**62)
+        keys = first[flows.origin] + destinations.lowest[flows.destination]
+        keys[(keys < 0) | (destinations.lowest[flows.destination] < 0)] = -1
+        number, pair = number_keys(keys, len(keys))
         cell = person = np.empty(0, np.int64)
         if flows.travellers is not None and "travellers" in self.promise.thresholds:
-            offsets, people = flows.only(rows).travellers or flows.travellers
-            cell, person = np.repeat(number, np.diff(offsets)), people.astype(np.int64)
-        trips = np.bincount(number, flows.trips[rows], len(pair)).astype(np.int64)
-        yield Cells(pair, trips, *_capped(cell, person, self.promise))
+            cell, person = self._people(number, len(pair), flows.travellers)
+        within = number >= 0
+        trips = np.bincount(number[within], flows.trips[within], len(pair)).astype(np.int64)
+        yield Cells(pair, trips, cell, person.astype(np.int64))
+
+    def _people(self, number: Ints, cells: int, travellers: Travellers) -> tuple[Ints, Ints]:
+        """Return some of the people of every cell, given the cell of every flow, -1 for none."""
+        from tripcloak.flows.model._kernels import people_up_to
+
+        most = int(self.promise.thresholds["travellers"])
+        if cells * most**2 <= FEW_TO_LOOK_AT * len(travellers.people):
+            # One by one: nearly all cells are full after some of the flows.
+            return people_up_to(number, cells, *travellers, most)
+        cell = np.repeat(number, np.diff(travellers.offsets)).astype(np.int64)
+        return _capped(cell[cell >= 0], travellers.people[cell >= 0], self.promise)
 
 
 def join_cells(cells: Sequence[Cells], promise: Promise) -> Cells:

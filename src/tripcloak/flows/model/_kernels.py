@@ -142,6 +142,41 @@ def distinct_up_to(
 
 
 @njit(cache=True)
+def people_up_to(
+    group: NDArray[np.int32],
+    n_groups: int,
+    offsets: NDArray[np.int64],
+    people: NDArray[Any],
+    cap: int,
+) -> tuple[NDArray[np.int64], NDArray[Any]]:  # pragma: no cover - compiled
+    """Return the first ``cap`` different people of every group, or all there are: the group, and who."""
+    met = np.empty((n_groups, cap), people.dtype)
+    found = np.zeros(n_groups, np.int64)
+    for flow in range(len(group)):
+        g = group[flow]
+        if g < 0 or found[g] == cap:
+            continue
+        for at in range(offsets[flow], offsets[flow + 1]):
+            n = found[g]
+            known = False
+            for j in range(n):
+                if met[g, j] == people[at]:
+                    known = True
+                    break
+            if not known and n < cap:
+                met[g, n] = people[at]
+                found[g] = n + 1
+    total = found.sum()
+    whose, who = np.empty(total, np.int64), np.empty(total, people.dtype)
+    n = 0
+    for g in range(n_groups):
+        for j in range(found[g]):
+            whose[n], who[n] = g, met[g, j]
+            n += 1
+    return whose, who
+
+
+@njit(cache=True)
 def people_of_groups(
     group: NDArray[np.int32],
     offsets: NDArray[np.int64],

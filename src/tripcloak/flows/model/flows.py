@@ -139,6 +139,20 @@ class Flows:
             **parts,
         )
 
+    def between(self, first: int, last: int) -> Flows:
+        """Return the flows from one row to before another, whose columns are views of these."""
+        told: dict[str, Any] = {
+            name: None if (column := getattr(self, name)) is None else column[first:last]
+            for name in ("origin", "destination", "trips", "population", "slot")
+        }
+        if self.travellers is not None:
+            offsets, people = self.travellers
+            own = slice(int(offsets[first]), int(offsets[last]))
+            told["travellers"] = Travellers(offsets[first : last + 1] - own.start, people[own])
+            for name in ("repeats", "weights"):
+                told[name] = None if (column := getattr(self, name)) is None else column[own]
+        return Flows(**told)
+
     @classmethod
     def join(cls, parts: Sequence[Flows]) -> Flows:
         """Return the flows of parts whose origins ascend from one part to the next."""

@@ -121,4 +121,4 @@ class FlowsInBlocks:
     def in_any_way(self, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
         """Yield what comes of all flows, block by block."""
         for start in range(0, len(self.flows.trips), self.each):
-            yield from work(self.flows.only(np.arange(start, min(start + self.each, len(self.flows.trips)))))
+            yield from work(self.flows.between(start, min(start + self.each, len(self.flows.trips))))

@@ -38,7 +38,8 @@ def find_repeated(spool: Spool, *, memory: int) -> Ints:
     that takes a fare back goes as a refund where the trip is there without it.
     """
     repeated = np.zeros(len(spool), dtype=np.uint8)
-    passes = 1 + (len(spool) * 16) // max(memory, 1)
+    # A power of two: the last bits of a mark tell its pass, which a division by others takes long for.
+    passes = 1 << ((len(spool) * 16) // max(memory, 1)).bit_length()
     for number in range(passes):
         shared = _shared_marks(spool, number, passes)
         if len(shared):
@@ -52,7 +53,7 @@ def _shared_marks(spool: Spool, number: int, passes: int) -> Ints:
     if passes == 1:
         marks = np.sort(spool.column("mark"))
     else:
-        mine = [mark[mark % np.uint64(passes) == number] for (mark,) in spool.chunks("mark")]
+        mine = [mark[mark & np.uint64(passes - 1) == number] for (mark,) in spool.chunks("mark")]
         marks = np.sort(np.concatenate(mine))
     return np.unique(marks[1:][marks[1:] == marks[:-1]])
 
