@@ -130,8 +130,10 @@ def test_people_of_groups_are_counted(
     found = np.zeros(n_groups, dtype=np.int64)
     for first, last in ((0, edge), (edge, n_groups)):
         keys = listed(of_flow, offsets, everyone, first, last, int(sizes[first:last].sum()))
+        members = oracle.people_of_groups(group, people, first, last)
+        assert keys.tolist() == [number << 32 | person for number, person in members]
         count(np.sort(keys), first, found)
-        assert found[first:last].tolist() == oracle.distinct_of_groups(group, people, first, last)
+        assert found[first:last].tolist() == oracle.count_sorted(members, last - first)
 
 
 @forms("distinct_in_runs")

@@ -264,13 +264,22 @@ def look_up(keys: Iterable[int], known: Sequence[int]) -> list[int]:
     return [known.index(key) if key in known else -1 for key in keys]
 
 
-def distinct_of_groups(
+def people_of_groups(
     group: Sequence[int], people_of_flow: Sequence[Iterable[int]], first: int, last: int
-) -> list[int]:
-    """Return the distinct people of every group from first to before last."""
-    return distinct_up_to(group, max([last, *(number + 1 for number in group)]), people_of_flow, 2**31)[
-        first:last
+) -> list[tuple[int, int]]:
+    """Return (group less first, person) of every flow of the groups from first to before last."""
+    return [
+        (number - first, person)
+        for number, some in zip(group, people_of_flow, strict=True)
+        if first <= number < last
+        for person in some
     ]
+
+
+def count_sorted(members: Iterable[tuple[int, int]], n_groups: int) -> list[int]:
+    """Return the distinct people of every group."""
+    numbers = [number for number, _ in set(members)]
+    return [numbers.count(at) for at in range(n_groups)]
 
 
 def people_up_to(
