@@ -330,7 +330,7 @@ def _by_segment(
             f"one of them, or make time an axis ({spelt('time_slot')})"
         )
     with opened_by_segment(
-        request.source, request.every_segment, memory=request.memory, folder=request.folder
+        request.source, request.every_segment, people=False, memory=request.memory, folder=request.folder
     ) as (
         shared,
         segments,

@@ -146,14 +146,22 @@ def number_sql(segments: Sequence[Segment]) -> str:
     return f"(CASE {' '.join(cases)} ELSE -1 END)::INTEGER"
 
 
-def find_segments(con: duckdb.DuckDBPyConnection, by: Sequence[SegmentBy]) -> list[Segment]:
-    """Return the segments of the clean rows of the view ``canonical``, by name."""
+def find_segments(
+    con: duckdb.DuckDBPyConnection, by: Sequence[SegmentBy], *, people: bool = True
+) -> list[Segment]:
+    """Return the segments of the clean rows of the view ``canonical``, by name.
+
+    Parameters
+    ----------
+    people
+        Whether to count who is in each, for which the engine keeps everybody in memory.
+    """
     labels = [one.label_sql for one in by]
     columns = [name for name, *_ in con.execute("DESCRIBE canonical").fetchall()]
     trips = "sum(trips)" if "trips" in columns else "count(*)"
-    people = "count(DISTINCT person)" if "person" in columns else "NULL"
+    travellers = "count(DISTINCT person)" if people and "person" in columns else "NULL"
     rows = con.execute(
-        f"SELECT {', '.join(labels)}, {trips}::BIGINT, {people} FROM canonical WHERE reason = 0 "
+        f"SELECT {', '.join(labels)}, {trips}::BIGINT, {travellers} FROM canonical WHERE reason = 0 "
         f"GROUP BY {', '.join(str(i + 1) for i in range(len(by)))} ORDER BY ALL"
     ).fetchall()
     for column, one in enumerate(by):

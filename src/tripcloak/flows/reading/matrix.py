@@ -376,10 +376,17 @@ def opened_by_segment(
     source: TripSource,
     by: Sequence[SegmentBy],
     *,
+    people: bool = True,
     memory: Memory = None,
     folder: Path | None = None,
 ) -> Iterator[tuple[Opened, list[Segment]]]:
-    """Give a source, opened once for all its segments by these columns, and the segments."""
+    """Give a source, opened once for all its segments by these columns, and the segments.
+
+    Parameters
+    ----------
+    people
+        Whether to count who is in each segment.
+    """
     if len({one.column for one in by}) < len(by):
         raise InputError(f"a column parts the input once; one was given twice ({spelt('segment')})")
     carried = tuple(dict.fromkeys((*source.attributes, *(name for one in by for name in one.attributes))))
@@ -393,7 +400,7 @@ def opened_by_segment(
         with plain_errors():
             refuse_losses(clean(canonical), source.tolerate, canonical.opened)
             clock = canonical.timezone or "UTC"
-            segments = find_segments(within[0], [one.by_clock_of(clock) for one in by])
+            segments = find_segments(within[0], [one.by_clock_of(clock) for one in by], people=people)
         if not segments:
             raise InputError(
                 "no usable trip is left, so there are no segments; see what becomes of the rows with "
