@@ -44,7 +44,7 @@ class ForgivingCommand(_PlainHelp, TyperCommand):
                 # A path has lost one of two strokes; an address had both.
                 text = next((one for one in typed if isinstance(one, str) and Path(one) == value), str(value))
                 if name == "out" and ctx.params.get("engine") == "spark" and address_among(text):
-                    ctx.meta[ADDRESS] = text
+                    ctx.meta[ADDRESS] = text.rstrip("/")
                 else:
                     ctx.params[name] = output_path(text) if name == "out" else given_path(text)
         return left

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any
 
 from tripcloak.engines.spark import Cluster, hadoop_errors, spark_cluster
+from tripcloak.engines.work import work_folder
 from tripcloak.ground.errors import InputError, OutputExistsError
 from tripcloak.ground.folders import PARTIAL, RELEASE, refuse_public, refuse_taken
 from tripcloak.ground.moving import OLD
@@ -40,12 +41,13 @@ def written_to(address: str, *, master: str | None, force: bool) -> Iterator[Pat
         The address cannot be written to, or holds a release already; before the block where that can be seen.
     """
     _refuse_address(address)
-    with TemporaryDirectory(prefix="tripcloak-") as room, spark_cluster(master, Path(room)) as cluster:
+    # What a run leaves that is killed is removed by the next one, as beside a release here.
+    with work_folder(Path(gettempdir()), None) as room, spark_cluster(master, room) as cluster:
         place = _Place.of(address, cluster)
         place.refuse_if_taken(force=force)
         with place.staged():
             pass
-        here = Path(room).resolve() / "out"
+        here = room.resolve() / "out"
         yield here
         with place.staged() as staging:
             place.take(here, staging, force=force)
@@ -74,7 +76,8 @@ class _Place:
         """Return the folder of an address, or raise where the cluster knows no such file system."""
         hadoop, settings = cluster.hadoop
         with _plainly(address):
-            path = hadoop.Path(address)
+            scheme, slashes, rest = address.partition("://")
+            path = hadoop.Path(f"{scheme.lower()}{slashes}{rest}")
             found = cls(address, path, path.getFileSystem(settings), hadoop)
         if path.getParent() is None:
             raise InputError(f"{address} is all of a file system; give {called('out')} a folder in it")
