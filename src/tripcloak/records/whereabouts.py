@@ -6,7 +6,7 @@ import csv
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial, reduce
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +20,8 @@ Box = tuple[float, float, float, float]
 """South, west, north, east in degrees."""
 Ends = Sequence[Any]
 """Columns of one piece of an input: latitudes and longitudes in turn."""
+Joined = Callable[[Callable[[Ends], Any], Callable[[Any, Any], Any]], Any]
+"""Looks at every piece of an input, and joins what is told of two at a time."""
 
 LOOKED_AT = 25_000
 """Rows that are looked at, from all over the input."""
@@ -133,16 +135,28 @@ def look_at_places(pieces: Callable[[], Iterable[Ends]], rows: int, unit: float 
     >>> look_at_places(lambda: [(lon[:60], lat[:60])], 60).swapped
     'certain'
     """
-    step = max(1, rows // LOOKED_AT)
-    some, low, high, points = _sampled(pieces(), step)
+    return look_wherever(lambda look, join: reduce(join, map(look, pieces())), rows, unit)
+
+
+def look_wherever(joined: Joined, rows: int, unit: float = 1.0) -> Whereabouts:
+    """Return where the places of an input lie that is looked at wherever it is.
+
+    Parameters
+    ----------
+    joined
+        Is given what to tell of a piece, and how to join what is told of two; returns it of all.
+    rows, unit
+        As for :func:`look_at_places`.
+    """
+    some, low, high, points = joined(partial(_sampled, step=max(1, rows // LOOKED_AT)), _Sampled.join)
     middle = np.median(some, axis=1)
     apart = np.quantile(np.abs(some - middle[:, None]), MOST, axis=1)
     reach = np.maximum(FAR * apart, LEAST * unit)
     extent, stray, turned = np.array([low, high]), 0, 0
     if (low < middle - reach).any() or (high > middle + reach).any():
-        kept, n, found = _without_stray(pieces(), middle, reach)
-        if n <= STRAY * points:
-            extent, stray, turned = kept, n, found
+        kept: _NotStray = joined(partial(_without_stray, middle=middle, reach=reach), _NotStray.join)
+        if kept.stray <= STRAY * points:
+            extent, stray, turned = np.array([kept.low, kept.high]), kept.stray, kept.turned
     lat, lon = (float(one) / unit for one in middle)
     city, mirror, swapped = _judged(lat, lon)
     (south, west), (north, east) = extent / unit
@@ -186,36 +200,58 @@ def _judged(lat: float, lon: float) -> tuple[City, City, Literal["certain", "lik
     return city, mirror, "likely" if near else None
 
 
-def _sampled(pieces: Iterable[Ends], step: int) -> tuple[Floats, Floats, Floats, int]:
-    """Return some of the points, in two rows, the lowest and the highest of all, and how many there are."""
-    some: list[list[Any]] = [[], []]
-    low, high = np.full(2, np.inf), np.full(2, -np.inf)
-    points = 0
-    for columns in pieces:
-        points += sum(map(len, columns[::2]))
-        for place, column in enumerate(columns):
-            if len(column):
-                # A copy: a view would hold the whole piece, and so in the end all pieces.
-                some[place % 2].append(column[::step].copy())
-                low[place % 2] = min(low[place % 2], float(column.min()))
-                high[place % 2] = max(high[place % 2], float(column.max()))
-    return np.array([np.concatenate(of_axis) for of_axis in some], dtype=np.float64), low, high, points
+class _Sampled(NamedTuple):
+    """Some of the points, in two rows, the lowest and the highest of all, and how many there are."""
+
+    some: Floats
+    low: Floats
+    high: Floats
+    points: int
+
+    def join(self, other: _Sampled) -> _Sampled:
+        """Return the same of both."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return _Sampled(np.hstack([self.some, other.some]), low, high, self.points + other.points)
 
 
-def _without_stray(pieces: Iterable[Ends], middle: Floats, reach: Floats) -> tuple[Floats, int, int]:
-    """Return the extent of the points that are not far away, and how many are, and are not when turned."""
-    low, high = np.full(2, np.inf), np.full(2, -np.inf)
-    stray = turned = 0
-    for columns in pieces:
-        for lat, lon in zip(columns[::2], columns[1::2], strict=True):
-            far = _far(lat, lon, middle, reach)
-            stray += int(np.count_nonzero(far))
-            turned += int(np.count_nonzero(~_far(lon[far], lat[far], middle, reach)))
-            for axis, column in enumerate((lat[~far], lon[~far])):
-                if len(column):
-                    low[axis] = min(low[axis], float(column.min()))
-                    high[axis] = max(high[axis], float(column.max()))
-    return np.array([low, high]), stray, turned
+def _sampled(columns: Ends, step: int) -> _Sampled:
+    """Return every so many of the points of a piece, and what is told of all."""
+    # Numbers of its own: views would hold the piece, and so in the end all pieces.
+    some = np.array([np.concatenate([column[::step] for column in columns[axis::2]]) for axis in (0, 1)])
+    low, high = _edges(columns)
+    return _Sampled(some.astype(np.float64), low, high, sum(map(len, columns[::2])))
+
+
+class _NotStray(NamedTuple):
+    """The extent of the points that are not far away, and how many are, and are not when turned."""
+
+    low: Floats
+    high: Floats
+    stray: int = 0
+    turned: int = 0
+
+    def join(self, other: _NotStray) -> _NotStray:
+        """Return the same of both."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return _NotStray(low, high, self.stray + other.stray, self.turned + other.turned)
+
+
+def _without_stray(columns: Ends, middle: Floats, reach: Floats) -> _NotStray:
+    """Return what is told of a piece of all points that are not far from the middle."""
+    found = _NotStray(np.full(2, np.inf), np.full(2, -np.inf))
+    for lat, lon in zip(columns[::2], columns[1::2], strict=True):
+        far = _far(lat, lon, middle, reach)
+        stray, turned = far.sum(), (~_far(lon[far], lat[far], middle, reach)).sum()
+        found = found.join(_NotStray(*_edges((lat[~far], lon[~far])), int(stray), int(turned)))
+    return found
+
+
+def _edges(columns: Ends) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest latitude and longitude; of no points, what any is beyond."""
+    held = [[column for column in columns[axis::2] if len(column)] for axis in (0, 1)]
+    low = [min((float(column.min()) for column in of_axis), default=np.inf) for of_axis in held]
+    high = [max((float(column.max()) for column in of_axis), default=-np.inf) for of_axis in held]
+    return np.array(low), np.array(high)
 
 
 def _far(lat: Floats | Ints, lon: Floats | Ints, middle: Floats, reach: Floats) -> Any:

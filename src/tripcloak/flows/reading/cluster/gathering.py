@@ -49,7 +49,7 @@ from tripcloak.records.cleaning import CleaningReport
 from tripcloak.records.segments import Segment
 from tripcloak.records.source import TripSource
 from tripcloak.records.trips import Canonical
-from tripcloak.records.whereabouts import Whereabouts, look_at_places
+from tripcloak.records.whereabouts import Whereabouts, look_wherever
 
 
 def gather_on_cluster(
@@ -274,7 +274,7 @@ class ClusterTrips(GatheredTrips):
     def _where(self) -> Whereabouts | None:
         if self.ends is None:
             return super()._where()
-        return look_at_places(self.ends.columns, self.seen.rows, DEGREE)
+        return look_wherever(self.ends.joined, self.seen.rows, DEGREE)
 
     def _weights_told(self) -> WeightsTold | None:
         if not self.canonical.has_weight:

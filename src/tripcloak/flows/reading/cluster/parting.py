@@ -102,15 +102,36 @@ class EndsOnCluster:
         """Return what comes of the ends of all trips where they are, with a number of each one's flow."""
         return self.counted.made(_work_on_ends, _EndsPlan(self.kinds, self.ranges, numbers, work))
 
-    def columns(self) -> Iterator[list[Ints]]:
-        """Yield latitudes and longitudes of all trips in turn, as they were coded."""
-        for rows in self._rows():
-            yield [rows[name] for name in END_COLUMNS]
+    def joined(self, look: Callable[[list[Ints]], T], join: Callable[[T, T], T]) -> T:
+        """Return what is told of latitudes and longitudes, as they were coded, where they are."""
+        with plain_spark_errors():
+            found = self.counted.made(_look_at_ends, _LookingPlan(self.kinds, look))
+            try:
+                told: T = found.joined(_itself, join)
+            finally:
+                found.let_go()
+        return told
 
     def _rows(self) -> Iterator[Any]:
         with plain_spark_errors():
             for _, piece in self.counted.told_again(is_end):
                 yield np.frombuffer(piece, self.kinds)
+
+
+class _LookingPlan(NamedTuple):
+    kinds: np.dtype[Any]
+    look: Callable[[list[Ints]], Any]
+
+
+def _look_at_ends(plan: _LookingPlan, counted: Iterator[tuple[str, bytes]]) -> Iterator[Any]:
+    """Yield what is told of every piece of raw ends; runs on the cluster."""
+    for piece in filter(is_end, counted):
+        rows = np.frombuffer(piece[1], plan.kinds)
+        yield plan.look([rows[name] for name in END_COLUMNS])
+
+
+def _itself(told: T) -> T:
+    return told
 
 
 class _EndsPlan(NamedTuple):
