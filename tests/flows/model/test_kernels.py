@@ -216,8 +216,25 @@ def test_a_sum_of_a_run_does_not_depend_on_the_order(kernel: Any, values: list[f
 def test_people_of_runs_are_there_once(kernel: Any, rows: list[tuple[int, int]]) -> None:
     keys = sorted(pair << 3 | person for pair, person in rows)
     starts = [at for at in range(len(keys)) if at == 0 or keys[at] >> 3 != keys[at - 1] >> 3]
-    offsets, people = kernel(np.array(keys, dtype=np.uint64), np.array(starts, dtype=np.int64), 3)
-    assert (offsets.tolist(), people.tolist()) == oracle.people_of_runs(keys, starts, 3)
+    found = kernel(np.array(keys, dtype=np.uint64), np.array(starts, dtype=np.int64), 3)
+    assert tuple(column.tolist() for column in found) == oracle.people_of_runs(keys, starts, 3)
+
+
+@forms("pieces_of")
+@given(sizes=st.lists(st.integers(0, 4), max_size=6), picked=st.sets(st.integers(0, 5)))
+def test_pieces_of_people(kernel: Any, sizes: list[int], picked: set[int]) -> None:
+    offsets, rows = np.cumsum([0, *sizes]), [row for row in sorted(picked) if row < len(sizes)]
+    first, edges = offsets[rows], np.cumsum([0, *(sizes[row] for row in rows)])
+    values = np.arange(offsets[-1], dtype=np.int32) * 3
+    expected = oracle.pieces_of(values.tolist(), first.tolist(), edges.tolist())
+    assert kernel(values, first, edges).tolist() == expected
+
+
+@forms("members_of")
+@given(group=st.lists(st.integers(-1, 4), max_size=30))
+def test_members_of_groups(kernel: Any, group: list[int]) -> None:
+    found = kernel(np.array(group, dtype=np.int32), 5)
+    assert tuple(column.tolist() for column in found) == oracle.members_of(group, 5)
 
 
 @forms("sort_keys")

@@ -326,12 +326,6 @@ def follow_choices(choice: Sequence[int], up: Sequence[Sequence[int]]) -> list[i
     return [max(around(p) & released, default=-1) for p in range(len(choice))]
 
 
-def group_by_zone(zone: Sequence[int], size: int) -> tuple[list[int], list[int]]:
-    """Return where the products of every zone begin when they are sorted by zone, and the products so."""
-    order = sorted(range(len(zone)), key=lambda p: (zone[p], p))
-    return [sum(z < here for z in zone) for here in range(size + 1)], order
-
-
 def sums_by_corner(
     levels: Sequence[tuple[tuple[int, int], tuple[int, int]]],
     loss: Sequence[float],

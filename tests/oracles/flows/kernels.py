@@ -7,7 +7,7 @@ each other.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -346,10 +346,25 @@ def sum_runs(values: Sequence[float], starts: Sequence[int]) -> list[float]:
     return [rounded_down(values[a:b]) for a, b in pairwise([*starts, len(values)])]
 
 
-def people_of_runs(keys: Sequence[int], starts: Sequence[int], bits: int) -> tuple[list[int], list[int]]:
-    """Return where the people of every run begin and end, and the people: each of a run once, ascending."""
-    runs = [sorted({key % 2**bits for key in keys[a:b]} - {0}) for a, b in pairwise([*starts, len(keys)])]
-    return [0, *accumulate(map(len, runs))], [person - 1 for run in runs for person in run]
+def people_of_runs(
+    keys: Sequence[int], starts: Sequence[int], bits: int
+) -> tuple[list[int], list[int], list[int]]:
+    """Return where the people of every run begin and end, the people, and how often each of them is there."""
+    runs = [Counter(key % 2**bits for key in keys[a:b]) for a, b in pairwise([*starts, len(keys)])]
+    found = [sorted((person, n) for person, n in run.items() if person) for run in runs]
+    people = [person - 1 for run in found for person, _ in run]
+    return [0, *accumulate(map(len, found))], people, [n for run in found for _, n in run]
+
+
+def pieces_of(values: Sequence[int], first: Sequence[int], edges: Sequence[int]) -> list[int]:
+    """Return pieces of values one behind the other, from its first place to a length each."""
+    return [values[at + i] for at, (a, b) in zip(first, pairwise(edges), strict=True) for i in range(b - a)]
+
+
+def members_of(group: Sequence[int], n_groups: int) -> tuple[list[int], list[int]]:
+    """Return where the members of every group begin in a list of them, and that list."""
+    members = [[at for at, number in enumerate(group) if number == here] for here in range(n_groups)]
+    return [0, *accumulate(map(len, members))], [at for some in members for at in some]
 
 
 def sum_groups(group: Sequence[int], values: Sequence[float], n_groups: int) -> list[float]:

@@ -213,11 +213,11 @@ class CutPairSearch:
     @cached_property
     def _by_other(self) -> tuple[_ByOther, _ByOther]:
         """Return all products in the order of their destination zones, and in that of their origin zones."""
-        from tripcloak.flows.methods._kernels.cuts import group_by_zone
+        from tripcloak.flows.model._kernels import members_of
 
         p, found = self.products, []
         for axis in (ORIGIN, DESTINATION):
-            starts, row = group_by_zone(p.zone[1 - axis], len(p.axes[1 - axis]))
+            starts, row = members_of(p.zone[1 - axis], len(p.axes[1 - axis]))
             found.append(_ByOther(starts, p.zone[axis][row], p.loss[row], p.volume[row]))
         return found[0], found[1]
 

@@ -9,6 +9,7 @@ and cells are joined on the way up.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,9 +24,8 @@ from tripcloak.flows.methods.products import (
     ProductSpace,
     SafeProducts,
     numbered_products,
-    pack,
 )
-from tripcloak.flows.model import FlowParts, Flows, Numbering, ODMatrix, Travellers
+from tripcloak.flows.model import FlowParts, Flows, ODMatrix, Travellers
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
@@ -296,23 +296,23 @@ def put_together(space: ProductSpace, flow_volume: Ints, found: list[FoundInPart
     zone = np.concatenate([one.zone for one in found], axis=1)
     volume = np.concatenate([one.volume for one in found])
     found.clear()
-    trees, last = space.trees, space.trees[DESTINATION].lineage
-    depth = [depths_of(tree)[zones] for tree, zones in zip(trees, zone, strict=True)]
-    order = np.lexsort((last.behind[zone[DESTINATION]], zone[ORIGIN], depth[DESTINATION], depth[ORIGIN]))
-    zone = np.ascontiguousarray(zone[:, order], np.int32)
-    volume = volume[order]
-    del depth, order
-    return numbered_products(space, flow_volume, zone=zone, above=_lifted(trees, zone), volume=volume)
-
-
-def _lifted(trees: tuple[Hierarchy, ...], zone: Ints) -> Ints:
-    """Return the number of the product above every product on the last axis, -1 for none."""
-    # A table of its own, which goes before that of the products is made: there may be many.
-    numbering = Numbering()
-    numbering.add(pack(trees, zone))
-    higher = trees[DESTINATION].parent[zone[DESTINATION]]
-    above = numbering.find(pack(trees, (zone[ORIGIN], np.maximum(higher, 0))))
-    return np.where(higher < 0, -1, above).astype(np.int32)
+    (origins, destinations), behind = space.trees, space.trees[DESTINATION].lineage.behind
+    depth = [depths_of(tree)[zones].astype(np.int64) for tree, zones in zip(space.trees, zone, strict=True)]
+    columns = depth[ORIGIN], depth[DESTINATION], zone[ORIGIN], behind[zone[DESTINATION]]
+    most = len(origins.lineage.ancestors), len(destinations.lineage.ancestors), len(origins)
+    # One number sorts in a fraction of the time; where 63 bits do not hold it, column by column.
+    if math.prod(most) * (len(destinations) + 1) < 2**63:
+        key = columns[0]
+        for column, size in zip(columns[1:], (*most[1:], len(destinations) + 1), strict=True):
+            key *= size
+            key += column
+        order = np.argsort(key)
+    else:
+        order = np.lexsort(columns[::-1])
+    del depth, columns
+    zone, volume = np.ascontiguousarray(zone[:, order], np.int32), volume[order]
+    del order
+    return numbered_products(space, flow_volume, zone=zone, above=None, volume=volume)
 
 
 def find_in_parts(

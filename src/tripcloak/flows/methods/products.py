@@ -132,12 +132,20 @@ class ProductSpace:
         other.axes = tuple(axis._replace(codes=code) for axis, code in zip(self.axes, codes, strict=True))
         return other
 
-    def place(self, zones: Ints, above: Ints, numbering: Numbering) -> Ints:
-        """Return, per axis, the number of the product above every product, -1 for none; all get a number."""
+    def place(self, zones: Ints, above: Ints | None, numbering: Numbering) -> Ints:
+        """Return, per axis, the number of the product above every product, -1 for none; all get a number.
+
+        Those above on the last axis are looked for where they are not known.
+        """
         from tripcloak.flows.methods._kernels.cuts import place_products
 
         keys, higher = place_products(zones, *self.parents)
         numbering.add(keys.view(np.uint64))
+        if above is None:
+            lifted = self.parents.parent[self.parents.start[-1] + zones[-1]]
+            keys += lifted - zones[-1]
+            keys[lifted < 0] = -1
+            above = numbering.find(keys.view(np.uint64))
         return np.stack([*(numbering.find(axis.view(np.uint64)) for axis in higher), above])
 
     def zone_losses(self, zones: Ints, volume: Floats) -> Floats:
@@ -471,7 +479,7 @@ def numbered_products(
     flow_volume: Ints | Floats,
     *,
     zone: Ints,
-    above: Ints,
+    above: Ints | None,
     volume: Floats,
     loss: Floats | None = None,
     free: Bools | None = None,
@@ -484,7 +492,7 @@ def numbered_products(
     flow_volume
         The volume of every flow, in whole units.
     zone, above, volume, loss, free
-        As in :class:`FoundProducts`, of all products together.
+        As in :class:`FoundProducts`, of all products together; those above are looked for where not given.
     """
     loss = space.zone_losses(zone, volume) if loss is None else loss
     if free is not None:

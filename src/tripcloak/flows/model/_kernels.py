@@ -368,14 +368,15 @@ def sort_keys(
 @njit(cache=True)
 def people_of_runs(
     keys: NDArray[np.uint64], starts: NDArray[np.int64], bits: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # pragma: no cover - compiled
-    """Return where the people of every run begin, one place more at the end, and the people of all.
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:  # pragma: no cover - compiled
+    """Return where the people of every run begin, one place more at the end, the people, and their keys each.
 
     Keys ascend. Runs go from one start to the next, and the last ``bits`` of a key are a person's number and
-    one, 0 for nobody: each person of a run is there once.
+    one, 0 for nobody: each person of a run is there once, with how many keys of the run are theirs.
     """
     last = np.uint64((1 << bits) - 1)
-    offsets, people = np.zeros(len(starts) + 1, np.int64), np.empty(len(keys), np.int32)
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    people, made = np.empty(len(keys), np.int32), np.empty(len(keys), np.int32)
     n = 0
     for run in range(len(starts)):
         end = starts[run + 1] if run + 1 < len(starts) else len(keys)
@@ -383,11 +384,47 @@ def people_of_runs(
         for at in range(starts[run], end):
             person = keys[at] & last
             if person != before:
-                people[n] = np.int64(person) - 1
+                people[n], made[n] = np.int64(person) - 1, 0
                 n += 1
+            if person > 0:
+                made[n - 1] += 1
             before = person
         offsets[run + 1] = n
-    return offsets, people[:n].copy()
+    return offsets, people[:n].copy(), made[:n].copy()
+
+
+@njit(cache=True)
+def pieces_of(
+    values: NDArray[Any], first: NDArray[np.int64], edges: NDArray[np.int64]
+) -> NDArray[Any]:  # pragma: no cover - compiled
+    """Return pieces of values one behind the other: each begins at ``first`` and goes from edge to edge."""
+    found = np.empty(edges[-1], values.dtype)
+    for piece in range(len(first)):
+        for at in range(edges[piece], edges[piece + 1]):
+            found[at] = values[first[piece] + at - edges[piece]]
+    return found
+
+
+@njit(cache=True)
+def members_of(
+    group: NDArray[np.int32], n_groups: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # pragma: no cover - compiled
+    """Return where the members of every group begin in a list, one place more at its end, and that list.
+
+    Members are in ascending order; what is in a group below 0 is in none.
+    """
+    starts = np.zeros(n_groups + 1, np.int64)
+    for at in range(len(group)):
+        if group[at] >= 0:
+            starts[group[at] + 1] += 1
+    for g in range(n_groups):
+        starts[g + 1] += starts[g]
+    after, members = starts[:-1].copy(), np.empty(starts[-1], np.int32)
+    for at in range(len(group)):
+        if group[at] >= 0:
+            members[after[group[at]]] = at
+            after[group[at]] += 1
+    return starts, members
 
 
 @njit(cache=True)

@@ -120,16 +120,18 @@ class Flows:
 
     def only(self, rows: Ints) -> Flows:
         """Return some of the flows, given by their ascending rows."""
+        from tripcloak.flows.model._kernels import pieces_of
+
         parts: dict[str, Any] = {}
         if self.travellers is not None:
             offsets, people = self.travellers
             first = offsets[rows]
             sizes = offsets[rows + 1] - first
             edges = np.concatenate(([0], np.cumsum(sizes)))
-            place = np.repeat(first - edges[:-1], sizes) + np.arange(edges[-1])
-            parts = {name: getattr(self, name) for name in ("repeats", "weights")}
-            parts = {name: None if part is None else part[place] for name, part in parts.items()}
-            parts["travellers"] = Travellers(edges, people[place])
+            for name in ("repeats", "weights"):
+                column = getattr(self, name)
+                parts[name] = None if column is None else pieces_of(column, first, edges)
+            parts["travellers"] = Travellers(edges, pieces_of(people, first, edges))
         return Flows(
             origin=self.origin[rows],
             destination=self.destination[rows],
@@ -265,7 +267,7 @@ def flows_from_trips(
             return _numbered(origin, destination, slot, (repeats, weights), **columns)
         return _by_pieces(origin, destination, (repeats, weights), **columns)
     key = _packed(origin, destination, slot, bits)
-    made, stood_for = None, None
+    made, stood_for, travellers = None, None, None
     if person is not None and repeats and trips is not None:
         made = _repeats(key, person, trips)
     if person is not None and weights and weight is not None:
@@ -288,15 +290,17 @@ def flows_from_trips(
         np.flatnonzero(np.concatenate(([True], pair[1:] != pair[:-1]))) if len(key) else np.zeros(0, np.int64)
     )
     pair = pair[starts]
-    if person is not None and repeats and made is None:
-        made = _run_lengths(key, p_bits)
+    if person is not None:
+        offsets, people, rows = people_of_runs(key, starts, p_bits)
+        travellers = Travellers(offsets, people)
+        made = rows if repeats and made is None else made
     return Flows(
         origin=(pair >> np.uint64(sum(bits))).astype(np.int32),
         destination=_field(pair, bits[1], bits[0]),
         slot=None if slot is None else _field(pair, 0, bits[1]),
         trips=_run_sums(np.ones(0, np.int64) if trips is None else trips.astype(np.int64), starts, len(key)),
         population=None if weight is None else sum_runs(weight, starts),
-        travellers=None if person is None else Travellers(*people_of_runs(key, starts, p_bits)),
+        travellers=travellers,
         repeats=made,
         weights=stood_for,
     )
@@ -333,13 +337,6 @@ def _packed(origin: Ints, destination: Ints, slot: Ints | None, bits: tuple[int,
 def _field(key: Ints, shift: int, width: int) -> Ints:
     """Return the codes that lie in ``width`` bits of packed keys."""
     return ((key >> np.uint64(shift)) & np.uint64((1 << width) - 1)).astype(np.int32)
-
-
-def _run_lengths(key: Ints, p_bits: int) -> Ints:
-    """Return how often every pair and person occur in sorted keys; those of nobody are left out."""
-    starts = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
-    somebody = (key[starts] & np.uint64((1 << p_bits) - 1)) > 0
-    return np.diff(np.append(starts, len(key)))[somebody].astype(np.int32)
 
 
 def _repeats(pair: Ints, person: Ints, trips: Ints) -> Ints:

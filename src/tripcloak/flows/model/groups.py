@@ -136,7 +136,7 @@ class Groups:
         flows = self.matrix.flows
         parts = flows.repeats if volume == "trips" else flows.weights
         assert parts is not None
-        first, second = largest_in_runs(*self.runs, *self._travellers, parts.astype(np.float64, copy=False))
+        first, second = largest_in_runs(*self.runs, *self._travellers, parts)
         if volume == "trips":
             return Largest(first.astype(np.int64), second.astype(np.int64))
         return Largest(first, second)
@@ -146,8 +146,9 @@ class Groups:
         """Return the groups as runs of flows."""
         if isinstance(self.members, Runs):
             return self.members
-        flows = np.argsort(self.members, kind="stable").astype(np.int32)
-        ends = np.searchsorted(self.members[flows], np.arange(len(self) + 1))
+        from tripcloak.flows.model._kernels import members_of
+
+        ends, flows = members_of(self.members, len(self))
         return Runs(flows, ends[:-1], ends[1:])
 
     def _by_flow(self, values: Ints) -> Ints:

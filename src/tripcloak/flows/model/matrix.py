@@ -263,7 +263,14 @@ class ODMatrix:
 
     def total(self, volume: Volume = "trips") -> Any:
         """Return the sum over all flows."""
-        return self.volume(volume).sum().item()
+        if volume not in self._totals:
+            self._totals[volume] = self.volume(volume).sum().item()
+        return self._totals[volume]
+
+    @cached_property
+    def _totals(self) -> dict[Volume, Any]:
+        """Return the sums that somebody asked for."""
+        return {}
 
     @cached_property
     def origin_offsets(self) -> Ints:

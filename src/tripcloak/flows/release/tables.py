@@ -42,7 +42,7 @@ def flows_table(release: Release) -> pa.Table:
     """Return the released flows: a zone of every axis and the published numbers, by time and zone ids."""
     import pyarrow as pa
 
-    zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
+    zones = {axis: _dictionary(pa.array(z.ids), column).cast(pa.string()) for axis, z, column in release.axes}
     return in_order(pa.table({**zones, **published_numbers(release)}))
 
 
@@ -163,7 +163,7 @@ def segments_table(release: Release) -> pa.Table | None:
     numbers = segment_numbers(release)
     if not numbers:
         return None
-    zones = {axis: _dictionary(z.ids, column).cast(pa.string()) for axis, z, column in release.axes}
+    zones = {axis: _dictionary(pa.array(z.ids), column).cast(pa.string()) for axis, z, column in release.axes}
     parts = []
     for one in numbers:
         columns: dict[str, Any] = {axis: column.take(one.groups) for axis, column in zones.items()}
@@ -233,8 +233,13 @@ def joined_zones(parts: Sequence[pa.Table]) -> pa.Table:
 
 def groups_batches(matrix: ODMatrix, release: Release) -> Iterator[pa.Table]:
     """Yield one row per input flow: its tiles and numbers, and the released pair (null = suppressed)."""
+    import pyarrow as pa
+
+    # Made once: texts of all tiles take as long as the numbers of many flows.
+    tiles = [pa.array(tree.zones.ids) for tree, _ in matrix.axes]
+    zones = [pa.array(zones.ids) for _, zones, _ in release.axes]
     for start in range(0, matrix.n_flows, BATCH):
-        yield _groups(matrix, release, slice(start, start + BATCH))
+        yield _groups(matrix, release, slice(start, start + BATCH), tiles, zones)
 
 
 def hierarchy_table(matrix: ODMatrix) -> pa.Table:
@@ -258,13 +263,16 @@ def hierarchy_table(matrix: ODMatrix) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _groups(matrix: ODMatrix, release: Release, rows: slice) -> pa.Table:
+def _groups(
+    matrix: ODMatrix, release: Release, rows: slice, tiles: Sequence[pa.Array], zones: Sequence[pa.Array]
+) -> pa.Table:
+    """Return some rows, given the ids of all tiles and of all released zones, axis by axis."""
     import pyarrow as pa
 
     flows, group = matrix.flows, release.group_of_flow[rows]
     columns: dict[str, Any] = {
-        axis: _dictionary(tree.zones.ids, tile[rows])
-        for axis, (tree, tile) in zip(AXES, matrix.axes, strict=False)
+        axis: _dictionary(ids, tile[rows])
+        for axis, ids, (_, tile) in zip(AXES, tiles, matrix.axes, strict=False)
     }
     columns["trips"] = flows.trips[rows]
     if flows.travellers is not None:
@@ -274,19 +282,19 @@ def _groups(matrix: ODMatrix, release: Release, rows: slice) -> pa.Table:
     if flows.population is not None:
         columns["population"] = flows.population[rows]
     hidden = group < 0
-    for axis, zones, column in release.axes:
-        columns[f"released_{axis}"] = _dictionary(zones.ids, column[group], hidden)
+    for ids, (axis, _, column) in zip(zones, release.axes, strict=True):
+        columns[f"released_{axis}"] = _dictionary(ids, column[group], hidden)
     if release.tables is not None:
         columns["counted_from"] = pa.array(counted_from(release, rows), pa.string())
     return pa.table(columns)
 
 
-def _dictionary(ids: Ints, codes: Ints, null: Ints | None = None) -> pa.Array:
+def _dictionary(ids: pa.Array, codes: Ints, null: Ints | None = None) -> pa.Array:
     """Return text per row as a dictionary: a table of flows names the same zones many times."""
     import pyarrow as pa
 
     indices = pa.array(codes.astype(np.int32), mask=null)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(ids))
+    return pa.DictionaryArray.from_arrays(indices, ids)
 
 
 def _members(tree: Hierarchy, rows: Ints) -> pa.Array:

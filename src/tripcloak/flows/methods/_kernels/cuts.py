@@ -208,23 +208,6 @@ def highest(chosen: NDArray[np.bool_], parent: NDArray[np.int32]) -> None:  # pr
 
 
 @njit(cache=True)
-def group_by_zone(
-    zone: NDArray[np.int32], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:  # pragma: no cover - compiled
-    """Return where the products of every zone begin in a list, one place more at its end, and that list."""
-    starts = np.zeros(size + 1, np.int64)
-    for p in range(len(zone)):
-        starts[zone[p] + 1] += 1
-    for z in range(size):
-        starts[z + 1] += starts[z]
-    after, members = starts[:-1].copy(), np.empty(len(zone), np.int32)
-    for p in range(len(zone)):
-        members[after[zone[p]]] = p
-        after[zone[p]] += 1
-    return starts, members
-
-
-@njit(cache=True)
 def sums_by_zone(
     starts: NDArray[np.int64],
     zone: NDArray[np.int32],
