@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,12 +14,12 @@ from hypothesis import strategies as st
 from tripcloak.flows.methods.losses import Loss, find_loss
 from tripcloak.flows.methods.method import all_in_one
 from tripcloak.flows.methods.parted_products import Cells, Shares, depths_of, find_in_parts, join_cells
-from tripcloak.flows.methods.products import Axis, ProductSpace, SafeProducts, find_products
+from tripcloak.flows.methods.products import Axis, Descent, ProductSpace, SafeProducts, find_products
 from tripcloak.flows.model import FlowsInBlocks, ODMatrix
 from tripcloak.promises import AllOf, KAnonymity, LDiversity, Promise
 from worlds.cuts import Place, Request, placed, requests
 from worlds.depth import size
-from worlds.matrices import hierarchy_of
+from worlds.matrices import Case, cases, hierarchy_of
 
 PLAIN = (
     KAnonymity(k=2, unit="trips"),
@@ -105,3 +106,19 @@ def test_people_of_cells_are_told_apart_whatever_numbers_they_have(far: int) -> 
     assert (joined.pair.tolist(), joined.trips.tolist()) == ([3, 9], [8, 4])
     assert joined.cell.tolist() == [0, 0, 1, 1, 1]
     assert (joined.person - far).tolist() == [5, 6, 5, 7, 8]
+
+
+@given(case=cases(max_rows=30), each=st.sampled_from([1, 4, 30]))
+def test_a_zone_alone_below_another_has_the_products_of_that_one(case: Case, each: int) -> None:
+    drawn = case.matrix()
+    names = {"top": None, "all": "top", "a": "all", "b": "all", "c": "b", "d": "b"}
+    tree = hierarchy_of(names)
+    ends = (drawn.flows.origin % 3).astype(np.int32), (drawn.flows.destination % 3).astype(np.int32)
+    matrix = ODMatrix.from_trips(tree, tree, *ends)
+    assume(all_in_one(matrix, PLAIN[0]))
+    quick = find_products(matrix, PLAIN[0], TILES)
+    parted = in_parts(matrix, FlowsInBlocks(matrix.flows, each), PLAIN[0], TILES)
+    with patch.object(Descent, "_as_above", return_value=False):
+        plainly = find_products(matrix, PLAIN[0], TILES)
+    same(quick, plainly)
+    same(parted, plainly)

@@ -342,7 +342,7 @@ def _that_judge_products() -> list[str]:
 def all_in_one(matrix: ODMatrix, promise: Promise) -> bool:
     """Return whether a single group of everything would be safe."""
     roots = (np.full(matrix.n_flows, tree.root, dtype=np.int32) for tree, _ in matrix.axes[:2])
-    everything = group_flows(matrix, *roots)
+    everything = group_flows(matrix, *roots, in_order=False)
     assert everything is not None
     return bool(promise.safe(everything).all())
 

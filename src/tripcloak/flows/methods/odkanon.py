@@ -123,7 +123,7 @@ class ODkAnon(FlowMethod):
             np.full(matrix.n_flows, tree.covering(_occurring(tree, tile, kept)), dtype=np.int32)
             for tree, tile in matrix.axes[:2]
         )
-        rest = group_flows(matrix, *tops, keep=kept)
+        rest = group_flows(matrix, *tops, keep=kept, in_order=False)
         return rest is not None and bool(promise.safe(rest).all())
 
     def _merge_order(self, matrix: ODMatrix, kept: Bools) -> tuple[_MergedAxis, _MergedAxis, int]:
@@ -218,6 +218,7 @@ class _SafeAfter(NamedTuple):
             self.destinations.zones_after(step)[self.matrix.flows.destination],
             keep=kept,
             at_most=most_groups(self.matrix, self.promise),
+            in_order=False,
         )
         return groups is not None and bool(self.promise.safe(groups).all())
 
@@ -237,6 +238,7 @@ def _lifted(matrix: ODMatrix, height: int) -> Groups:
         matrix,
         matrix.origins.lift(height)[matrix.flows.origin],
         matrix.destinations.lift(height)[matrix.flows.destination],
+        in_order=False,
     )
     if groups is None:
         raise InternalError("grouping without a limit gave up")

@@ -130,8 +130,11 @@ class PartSearch:
             flows=flows,
             each_trip_is_a_person=self.trips_are_people,
         )
-        descent = Descent(matrix, self.promise, space, whole_units(flows.trips))
         by_destination, heavy = self.axis == DESTINATION, self.shares[ORIGIN].heavy
+        if by_destination:
+            above = space.ancestors[ORIGIN]
+            space.ancestors = np.where((above >= 0) & heavy[above], above, -1), space.ancestors[DESTINATION]
+        descent = Descent(matrix, self.promise, space, whole_units(flows.trips))
         tiles = np.flatnonzero(np.bincount(flows.origin))
         for depths in descent.rows:
             zone = space.ancestors[ORIGIN][depths[0]][tiles]

@@ -197,12 +197,14 @@ class Descent:
         self.by_trips = np.array_equal(volumes, matrix.flows.trips)
         self.space, self.axes = space, space.axes
         self.found = 0
+        self._last: tuple[int, list[FoundProducts]] = (-1, [])
         last = self.axes[-1].looked_at
         self.rank = last.rank[self.axes[-1].codes]
         self.by_rank, self.behind = last.by_rank, last.behind
         self.rank_loss = (
             None if space.zone_loss is not None else np.ascontiguousarray(space.losses[-1][:, last.leaves])
         )
+        self.tiles = np.flatnonzero(np.bincount(self.axes[0].codes))
         deepest = np.full(matrix.n_flows, len(self.by_rank), dtype=np.int32)
         every = np.arange(matrix.n_flows, dtype=np.int32)
         self.sorted = sort_flows(every, last.rank, self.axes[-1].codes, deepest)
@@ -218,6 +220,41 @@ class Descent:
 
     def row(self, depths: tuple[int, ...]) -> Iterator[FoundProducts]:
         """Yield the safe products with zones of these depths on the first axes, by depth on the last."""
+        (at, found), first = self._last, depths[0]
+        again = at == first - 1 and self._as_above(depths)
+        self._last = first, []
+        for one in self._relabelled(found, first) if again else self._searched(depths):
+            if self._as_above((first + 1, *depths[1:])):
+                self._last[1].append(one)
+            yield one
+
+    def _as_above(self, depths: tuple[int, ...]) -> bool:
+        """Return whether the first of two axes has one zone for all flows here, and one in the row above.
+
+        Then what is safe is so again, where nothing but the flows decides it.
+        """
+        if len(depths) > 1 or not 0 < depths[0] < len(self.space.ancestors[0]) or self.axes[0].must_split:
+            return False
+        if not self.promise.plain or self.by_product or self.space.zone_loss is None:
+            return False
+        here, above = self.space.ancestors[0][depths[0]], self.space.ancestors[0][depths[0] - 1]
+        there = self.tiles[above[self.tiles] >= 0]
+        return bool(len(there) and here[there[0]] >= 0) and all(
+            (zone[there] == zone[there[0]]).all() for zone in (here, above)
+        )
+
+    def _relabelled(self, found: list[FoundProducts], depth: int) -> Iterator[FoundProducts]:
+        """Yield what was found in the row above once more, with the zone of this row on the first axis."""
+        zones = self.space.ancestors[0][depth][self.tiles]
+        n = sum(len(part.volume) for part in found)
+        for part in found:
+            zone, above = part.zone.copy(), part.above.copy()
+            zone[0] = zones.max()
+            above[above >= 0] += n
+            yield part._replace(zone=zone, above=above)
+        self.found += n
+
+    def _searched(self, depths: tuple[int, ...]) -> Iterator[FoundProducts]:
         from tripcloak.flows.methods._kernels.cuts import ABOVE, ZONES, keep_runs, split_runs
 
         reach = self._reach(depths)

@@ -226,6 +226,7 @@ def group_flows(
     time_zone: Ints | None = None,
     keep: Bools | None = None,
     at_most: int | None = None,
+    in_order: bool = True,
 ) -> Groups | None:
     """Return the flows grouped by pair of zones, or None if there are more than ``at_most`` groups.
 
@@ -237,6 +238,8 @@ def group_flows(
         A zone for every flow; without a time all times go together.
     keep
         Flows that take part; all by default.
+    in_order
+        Groups are in the order of their zones; else in that of their first flows, which is found sooner.
 
     Examples
     --------
@@ -263,15 +266,18 @@ def group_flows(
     number, found = number_keys(keys, len(keys) if at_most is None else at_most)
     if len(found) == 0 and (keys >= 0).any():
         return None
-    order = np.argsort(found)
-    rank = np.empty(len(found) + 1, dtype=np.int32)
-    rank[order] = np.arange(len(found), dtype=np.int32)
-    rank[-1] = -1
-    pair = found[order] // length
+    del keys
+    if in_order:
+        order = np.argsort(found)
+        rank = np.empty(len(found) + 1, dtype=np.int32)
+        rank[order] = np.arange(len(found), dtype=np.int32)
+        rank[-1] = -1
+        number, found = rank[number], found[order]
+    pair = found // length
     return Groups(
         matrix=matrix,
-        members=rank[number],
+        members=number,
         origin=(pair // width).astype(np.int32),
         destination=(pair % width).astype(np.int32),
-        time=None if time_zone is None else (found[order] % length).astype(np.int32),
+        time=None if time_zone is None else (found % length).astype(np.int32),
     )

@@ -47,7 +47,7 @@ def withheld_although_safe(matrix: ODMatrix, release: Release) -> WithheldSafe:
         for (_, tile), (axis, _, column) in zip(matrix.axes, release.axes, strict=True)
     ]
     time = zones[2] if len(zones) > 2 else None
-    groups = group_flows(matrix, zones[0], zones[1], time_zone=time, keep=hidden)
+    groups = group_flows(matrix, zones[0], zones[1], time_zone=time, keep=hidden, in_order=False)
     if groups is None:
         return WithheldSafe(0, 0, 0)
     safe = release.promise.by_group.of_everybody.safe(groups)
