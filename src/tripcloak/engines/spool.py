@@ -147,14 +147,23 @@ class Spool:
 
     def _read(self, name: str, start: int, rows: int) -> NDArray[Any]:
         if self._folder is None:
-            # One array per column from the first reading on: later chunks are views of it.
-            if len(self._held[name]) != 1:
+            if rows == self._rows and len(self._held[name]) != 1:
+                # One array from the first time on that all is asked for.
                 self._held[name] = [np.concatenate([*self._held[name], np.empty(0, self._dtypes[name])])]
-            return self._held[name][0][start : start + rows]
+            return self._held_between(name, start, start + rows)
         if self._bytes:
             self.flush()
         dtype = self._dtypes[name]
         return np.fromfile(self._path(name), dtype=dtype, count=rows, offset=start * dtype.itemsize)
+
+    def _held_between(self, name: str, first: int, last: int) -> NDArray[Any]:
+        """Return some rows that are in memory: a view where they lie in one batch, as most do."""
+        pieces, start = [], 0
+        for part in self._held[name]:
+            if start < last and start + len(part) > first:
+                pieces.append(part[max(first - start, 0) : last - start])
+            start += len(part)
+        return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, self._dtypes[name]), *pieces])
 
     def _path(self, name: str) -> Path:
         assert self._folder is not None

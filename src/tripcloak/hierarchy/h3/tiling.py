@@ -231,11 +231,29 @@ def cell_zones(cells: Keys, resolution: int, *, world: bool = False) -> Zones:
 
 def measure_cells(cells: Keys) -> tuple[Floats, Floats, Floats]:
     """Return latitude and longitude of every cell's centre, and its area in km2."""
+    before, measures = _MEASURED[-1]
+    place = np.minimum(np.searchsorted(before, cells), len(before) - 1)
+    known = before[place] == cells
+    found = np.empty((3, len(cells)))
+    found[:, known], found[:, ~known] = measures[:, place[known]], _measured(cells[~known])
+    if 0 < len(cells) <= REMEMBERED:
+        order = np.argsort(cells)
+        _MEASURED[-1] = cells[order], found[:, order]
+    return found[0], found[1], found[2]
+
+
+REMEMBERED = 1 << 20
+"""Cells whose measures are kept until others are measured: trips begin and end in much the same ones."""
+
+_MEASURED: list[tuple[Keys, Floats]] = [(np.zeros(1, np.uint64), np.zeros((3, 1)))]
+"""The cells that were measured last, ascending, and their measures. No cell has the number 0."""
+
+
+def _measured(cells: Keys) -> Floats:
     from h3.api.basic_int import cell_area, cell_to_latlng
 
     numbers = cells.tolist()
-    points = np.array([cell_to_latlng(cell) for cell in numbers]).reshape(-1, 2)
-    return points[:, 0], points[:, 1], np.array([cell_area(cell) for cell in numbers])
+    return np.array([(*cell_to_latlng(cell), cell_area(cell)) for cell in numbers]).reshape(-1, 3).T
 
 
 def cell_outline(zone: str) -> Geometry:
