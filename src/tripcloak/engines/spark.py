@@ -71,25 +71,23 @@ def spark_cluster(master: str | None, folder: Path | None = None) -> Iterator[Cl
         # Private rows stay in the run's own folder, also those of a run that is killed.
         conf.setIfMissing("spark.local.dir", str(folder))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with plain_spark_errors(), _without_leftovers(master), SparkContext(conf=conf) as context:
-        context.setLogLevel("OFF")
-        yield Cluster(context)
-
-
-@contextmanager
-def _without_leftovers(master: str | None) -> Iterator[None]:
-    """Remove what executors that Spark starts on this machine leave in its own folder: what they wrote on."""
-    home = Path(_spark_home(), "work")
-    there = {path.name for path in home.glob("app-*")}
+    name = ""
     try:
-        yield
+        with plain_spark_errors(), SparkContext(conf=conf) as context:
+            context.setLogLevel("OFF")
+            name = str(context.applicationId)
+            yield Cluster(context)
     finally:
-        if (master or "").startswith("local-cluster"):
-            for path in home.glob("app-*"):
-                if path.name not in there:
-                    shutil.rmtree(path, ignore_errors=True)
-            with suppress(OSError):
-                home.rmdir()
+        if name and (master or "").startswith("local-cluster"):
+            _remove_leftovers(name)
+
+
+def _remove_leftovers(application: str) -> None:
+    """Remove what executors that Spark started on this machine left in its own folder: what they wrote on."""
+    home = Path(_spark_home(), "work")
+    shutil.rmtree(home / application, ignore_errors=True)
+    with suppress(OSError):
+        home.rmdir()
 
 
 def _spark_home() -> str:
