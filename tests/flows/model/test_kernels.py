@@ -211,11 +211,18 @@ def test_a_sum_of_a_run_does_not_depend_on_the_order(kernel: Any, values: list[f
     assert sums[0] == sums[1] == kernel(np.array(sorted(values)), np.zeros(1, np.int64)).tolist()
 
 
+@forms("starts_of_runs")
+@given(rows=st.lists(st.integers(0, 40), max_size=30), bits=st.integers(0, 4))
+def test_starts_of_runs(kernel: Any, rows: list[int], bits: int) -> None:
+    found = kernel(np.array(sorted(rows), dtype=np.uint64), bits)
+    assert found.tolist() == oracle.starts_of_runs(sorted(rows), bits)
+
+
 @forms("people_of_runs")
 @given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=30))
 def test_people_of_runs_are_there_once(kernel: Any, rows: list[tuple[int, int]]) -> None:
     keys = sorted(pair << 3 | person for pair, person in rows)
-    starts = [at for at in range(len(keys)) if at == 0 or keys[at] >> 3 != keys[at - 1] >> 3]
+    starts = oracle.starts_of_runs(keys, 3)
     found = kernel(np.array(keys, dtype=np.uint64), np.array(starts, dtype=np.int64), 3)
     assert tuple(column.tolist() for column in found) == oracle.people_of_runs(keys, starts, 3)
 

@@ -346,6 +346,11 @@ def sum_runs(values: Sequence[float], starts: Sequence[int]) -> list[float]:
     return [rounded_down(values[a:b]) for a, b in pairwise([*starts, len(values)])]
 
 
+def starts_of_runs(keys: Sequence[int], bits: int) -> list[int]:
+    """Return where runs of keys begin that are the same but for the last bits."""
+    return [at for at, key in enumerate(keys) if at == 0 or key >> bits != keys[at - 1] >> bits]
+
+
 def people_of_runs(
     keys: Sequence[int], starts: Sequence[int], bits: int
 ) -> tuple[list[int], list[int], list[int]]:

@@ -366,6 +366,18 @@ def sort_keys(
 
 
 @njit(cache=True)
+def starts_of_runs(keys: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:  # pragma: no cover - compiled
+    """Return where runs of ascending keys begin that are the same but for the last ``bits``."""
+    starts = np.empty(len(keys), np.int64)
+    n = 0
+    for at in range(len(keys)):
+        if at == 0 or keys[at] >> np.uint64(bits) != keys[at - 1] >> np.uint64(bits):
+            starts[n] = at
+            n += 1
+    return starts[:n].copy()
+
+
+@njit(cache=True)
 def people_of_runs(
     keys: NDArray[np.uint64], starts: NDArray[np.int64], bits: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:  # pragma: no cover - compiled

@@ -256,7 +256,7 @@ def flows_from_trips(
     >>> flows.origin.tolist(), flows.trips.tolist(), flows.travellers.people.tolist()
     ([0, 1], [1, 2], [4, 4])
     """
-    from tripcloak.flows.model._kernels import people_of_runs, sort_keys, sum_runs
+    from tripcloak.flows.model._kernels import people_of_runs, sort_keys, starts_of_runs, sum_runs
 
     _check_rows((origin, destination, slot), person, weight, trips)
     bits = _bits(destination), _bits(slot)
@@ -285,11 +285,8 @@ def flows_from_trips(
         key, order = sort_keys(key, _bits(origin) + sum(bits) + p_bits)
         weight = None if weight is None else weight[order].astype(np.float64, copy=False)
         trips = None if trips is None else trips[order]
-    pair = key >> np.uint64(p_bits)
-    starts = (
-        np.flatnonzero(np.concatenate(([True], pair[1:] != pair[:-1]))) if len(key) else np.zeros(0, np.int64)
-    )
-    pair = pair[starts]
+    starts = starts_of_runs(key, p_bits)
+    pair = key[starts] >> np.uint64(p_bits)
     if person is not None:
         offsets, people, rows = people_of_runs(key, starts, p_bits)
         travellers = Travellers(offsets, people)
