@@ -34,18 +34,6 @@ def forms(name: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("kernel", [kernel, kernel.py_func], ids=["compiled", "uncompiled"])
 
 
-@forms("number_keys")
-@given(keys=keys, limit=st.integers(0, 70))
-def test_number_keys(kernel: Any, keys: list[int], limit: int) -> None:
-    with np.errstate(over="ignore"):
-        number, found = kernel(np.array(keys, dtype=np.int64), limit)
-    expected = oracle.number_keys(keys, limit)
-    if expected is None:
-        assert len(found) == 0
-    else:
-        assert (number.tolist(), found.tolist()) == expected
-
-
 @forms("number_into")
 @given(batches=st.lists(keys, max_size=4), size=st.sampled_from([256, 512]))
 def test_number_into_goes_on_where_it_stopped(kernel: Any, batches: list[list[int]], size: int) -> None:

@@ -245,13 +245,6 @@ def _trips(rows: Iterable[Row]) -> int:
 # --- twins of the kernels --------------------------------------------------------------------------
 
 
-def number_keys(keys: Sequence[int], limit: int) -> tuple[list[int], list[int]] | None:
-    """Return the number of every key (-1 for -1) and the keys by number; None beyond the limit."""
-    numbers: dict[int, int] = {}
-    of_key = [-1 if key == -1 else numbers.setdefault(key, len(numbers)) for key in keys]
-    return None if len(numbers) > limit else (of_key, list(numbers))
-
-
 def number_into(keys: Sequence[int], known: list[int]) -> tuple[list[int], list[int]]:
     """Return the number of every key and all keys by number, where some have theirs already."""
     numbers = {key: number for number, key in enumerate(known)}

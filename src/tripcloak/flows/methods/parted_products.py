@@ -25,7 +25,7 @@ from tripcloak.flows.methods.products import (
     SafeProducts,
     numbered_products,
 )
-from tripcloak.flows.model import FlowParts, Flows, ODMatrix, Travellers
+from tripcloak.flows.model import FlowParts, Flows, Numbering, ODMatrix, Travellers
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.progress import Progress, silent
 from tripcloak.hierarchy import Hierarchy
@@ -167,15 +167,15 @@ class CellCount:
 
     def __call__(self, flows: Flows) -> Iterator[Cells]:
         """Yield the cells of flows."""
-        from tripcloak.flows.model._kernels import number_keys
-
         origins, destinations = self.shares
         # One number for each pair of lowest heavy zones, and below 0 where a flow has none.
         first = origins.lowest.astype(np.int64) * len(destinations.heavy)
         first[origins.lowest < 0] = -(2**62)
         keys = first[flows.origin] + destinations.lowest[flows.destination]
         keys[(keys < 0) | (destinations.lowest[flows.destination] < 0)] = -1
-        number, pair = number_keys(keys, len(keys))
+        numbering = Numbering()
+        number = numbering.add(keys.view(np.uint64))
+        pair = numbering.keys.view(np.int64)
         cell = person = np.empty(0, np.int64)
         if flows.travellers is not None and "travellers" in self.promise.thresholds:
             cell, person = self._people(number, len(pair), flows.travellers)

@@ -68,46 +68,6 @@ def look_up(
 
 
 @njit(cache=True)
-def number_keys(
-    keys: NDArray[np.int64], limit: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:  # pragma: no cover - compiled
-    """Return the number of every key (by first appearance; -1 for -1) and the keys by number.
-
-    Gives up with an empty list of keys as soon as there are more than ``limit`` of them.
-    """
-    room = min(limit, len(keys))
-    size, n = 64, 0
-    slot_key, slot_number = np.full(size, _EMPTY), np.empty(size, np.int32)
-    found = np.empty(size, np.int64)
-    number = np.empty(len(keys), np.int32)
-    # Invariant: as in number_into; the table grows with the keys that are found, and is at most half full.
-    for i in range(len(keys)):
-        key = keys[i]
-        if key == _EMPTY:
-            number[i] = -1
-            continue
-        mask = np.uint64(size - 1)
-        mixed = np.uint64(key) * _MIX
-        at = (mixed ^ (mixed >> np.uint64(32))) & mask
-        while slot_key[at] != key and slot_key[at] != _EMPTY:
-            at = (at + np.uint64(1)) & mask
-        if slot_key[at] == key:
-            number[i] = slot_number[at]
-            continue
-        if n == room:
-            return number, found[:0]
-        slot_key[at], slot_number[at], found[n], number[i] = key, n, key, n
-        n += 1
-        if 2 * n >= size:
-            size *= 4
-            longer = np.empty(size, np.int64)
-            longer[:n] = found[:n]
-            found, slot_key, slot_number = longer, np.full(size, _EMPTY), np.empty(size, np.int32)
-            number_into(found[:n].copy(), slot_key, slot_number, found, 0, np.empty(n, np.int32))
-    return number, found[:n]
-
-
-@njit(cache=True)
 def distinct_up_to(
     group: NDArray[np.int32],
     n_groups: int,

@@ -9,16 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tripcloak.flows.model.flows import Travellers
+from tripcloak.flows.model.flows import Numbering, Travellers
 from tripcloak.flows.model.matrix import ODMatrix
 from tripcloak.ground.arrays import Bools, Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
 from tripcloak.ground.spelling import spelt
+from tripcloak.ground.threads import blocks
 from tripcloak.promises import Largest, Unit, Volume
 
 AT_ONCE = 1 << 24
 """People of groups that are counted at once: 128 MB of keys."""
+KEYS_AT_ONCE = 1 << 17
+"""Flows whose groups are numbered at once: a MB of keys."""
 
 
 class Runs(NamedTuple):
@@ -250,23 +253,24 @@ def group_flows(
     >>> groups.destination.tolist(), groups.support("trips").tolist()
     ([0, 1], [1, 2])
     """
-    from tripcloak.flows.model._kernels import number_keys
-
-    width = int(destination_zone.max(initial=0)) + 1
-    # In place: room for one more number a flow takes longer to get than to fill.
-    keys = origin_zone.astype(np.int64)
-    keys *= width
-    keys += destination_zone
-    length = 1 if time_zone is None else int(time_zone.max(initial=0)) + 1
+    width, length = int(destination_zone.max(initial=0)) + 1, 1
     if time_zone is not None:
-        keys *= length
-        keys += time_zone
-    if keep is not None:
-        keys[~keep] = -1
-    number, found = number_keys(keys, len(keys) if at_most is None else at_most)
-    if len(found) == 0 and (keys >= 0).any():
-        return None
-    del keys
+        length = int(time_zone.max(initial=0)) + 1
+    numbering, number = Numbering(), np.empty(len(origin_zone), np.int32)
+    # Some at a time: room for one more number a flow takes longer to get than to fill.
+    for some in blocks(len(number), KEYS_AT_ONCE):
+        keys = origin_zone[some].astype(np.int64)
+        keys *= width
+        keys += destination_zone[some]
+        if time_zone is not None:
+            keys *= length
+            keys += time_zone[some]
+        if keep is not None:
+            keys[~keep[some]] = -1
+        number[some] = numbering.add(keys.view(np.uint64))
+        if at_most is not None and len(numbering) > at_most:
+            return None
+    found = numbering.keys.view(np.int64)
     if in_order:
         order = np.argsort(found)
         rank = np.empty(len(found) + 1, dtype=np.int32)
