@@ -8,6 +8,7 @@ import stat
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ import pytest
 from tripcloak.flows.anonymise import write_release
 from tripcloak.flows.methods import METHODS
 from tripcloak.flows.release.rounding import RoundTo
+from tripcloak.ground.arrays import Ints
 from tripcloak.ground.errors import AuditFailedError, InputError, InternalError, OutputExistsError
 from tripcloak.ground.folders import explained
 from tripcloak.ground.keys import make_keys, read_signing_key
 from tripcloak.ledger.adding import add_release
 from tripcloak.ledger.disclosing import disclosed, read_again
+from tripcloak.ledger.disclosure import ABSENT
 from tripcloak.ledger.releasing import anonymise_with_ledger, written_after
 from tripcloak.ledger.store import Ledger, columns, init_ledger, open_ledger
 from tripcloak.ledger.store.columns import read_columns
@@ -97,6 +100,45 @@ def test_what_releases_share_is_held_once_and_of_the_rest_that_of_the_latest(
     assert first() is not None
     assert other.n_records == len(other.record)
     assert first() is None
+
+
+def test_the_columns_of_as_many_releases_as_are_held_are_read_once() -> None:
+    record, group = np.arange(1, 5, dtype=np.uint64), np.zeros(3, dtype=np.int32)
+    records = columns.StoredRecords(columns.KnownRecords(record, record, None))
+    reads: list[int] = []
+
+    def column(number: int) -> Ints:
+        reads.append(number)
+        return group
+
+    releases = [partial(column, number) for number in range(columns.HELD)]
+    for read in (*releases, *releases):
+        assert records.column(read).tolist() == [0, 0, 0, ABSENT]
+    assert reads == list(range(columns.HELD))
+
+
+@pytest.mark.parametrize("trips", [(1, 1, 1), (1, 2, 1)])
+def test_records_come_back_in_the_order_in_which_they_came_to_be_known(
+    tmp_path: Path, trips: tuple[int, ...]
+) -> None:
+    """Sorted ones of one release as well as later ones in between, with their trips where some have more."""
+    (tmp_path / columns.DATA).mkdir()
+    parts = [(np.array([3, 7]), np.array(trips[:2])), (np.array([5]), np.array(trips[2:]))]
+    made = [
+        columns.KnownRecords(digests.astype(np.uint64), digests.astype(np.uint64) + 10, weight)
+        for digests, weight in parts
+    ]
+    files = [columns.write_records(tmp_path, f"{n}.parquet", one) for n, one in enumerate(made)]
+    for read, digests in ((files[:1], [3, 7]), (files, [3, 7, 5])):
+        known = columns.read_records(tmp_path, read)
+        assert known.record.tolist() == digests
+        assert known.person.tolist() == [one + 10 for one in digests]
+        assert (known.order is None) == (digests == sorted(digests))
+        assert known.trips.tolist() == list(trips[: len(digests)])
+        assert (known.weight is None) == (set(known.trips.tolist()) == {1})
+        assert known.ascending.tolist() == sorted(digests)
+        wanted = np.array([3, 5, 6], dtype=np.uint64)
+        assert known.find(wanted).tolist() == [0, 2 if 5 in digests else -1, -1]
 
 
 def test_segments_trips_and_noise_come_back_too(

@@ -315,3 +315,35 @@ def _can_be_solved(rows: list[list[Fraction]]) -> bool:
                 if row is not pivot
             ]
     return not any(row[-1] for row in rest)
+
+
+def are_all_among(some: Sequence[int], others: Sequence[int]) -> bool:
+    """Return whether all of some numbers are among others."""
+    return set(some) <= set(others)
+
+
+def learn_people(
+    place: Sequence[int],
+    new: Sequence[bool],
+    record: Sequence[int],
+    person: Sequence[int],
+    known: list[int],
+    told_apart: bool,
+) -> bool:
+    """Take in whose records are that are asked for, and return whether anything became of that."""
+    before = list(known)
+    for at, asked, own, who in zip(place, new, record, person, strict=True):
+        if asked and (who != own if told_apart else known[at] == 0):
+            known[at] = who
+    return known != before
+
+
+def codes_at(place: Sequence[int], group: Sequence[int], n: int) -> list[int]:
+    """Return the group of each of n records, from 1; 0 where it has none."""
+    told = dict(zip(place, group, strict=True))
+    return [max(told.get(at, -1), -1) + 1 for at in range(n)]
+
+
+def groups_follow_flows(flow: Sequence[int], group: Sequence[int], example: Sequence[int]) -> bool:
+    """Return whether all records of a flow have the group of its example."""
+    return all(group[example[own]] == told for own, told in zip(flow, group, strict=True))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tripcloak.flows.model import Numbering
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Bools, Ints, to_read
 from tripcloak.ground.masking import mask_small
 from tripcloak.ledger.disclosure import ABSENT, Disclosure, Rows
 
@@ -186,25 +186,20 @@ class KnownPeople:
         if not new.any():
             return
         known |= new
-        at, person = self.place(rows.record)[new], rows.person[new]
-        if one.counted == "travellers":
-            somebody = person != rows.record[new]
-            self._set(at[somebody], person[somebody])
-        else:
-            unknown = self._person[at] == 0
-            self._set(at[unknown], person[unknown])
+        self._learn(rows.record, rows.person, new, told_apart=one.counted == "travellers")
         if rows.weight is not None:
             self.weight = np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
-            self.weight[at] = rows.weight[new]
+            self.weight[self.place(rows.record)[new]] = rows.weight[new]
 
     def meet(self, record: Ints, person: Ints) -> None:
         """Take in whose records are; who is told apart in some release is so for whoever has them all."""
-        somebody = person != record
-        self._set(self.place(record)[somebody], person[somebody])
+        self._learn(record, person, np.ones(len(record), dtype=bool), told_apart=True)
 
-    def _set(self, at: Ints, person: Ints) -> None:
-        if not np.array_equal(self._person[at], person):
-            self._person[at] = person
+    def _learn(self, record: Ints, person: Ints, new: Bools, *, told_apart: bool) -> None:
+        from tripcloak.ledger._kernels.groups import learn_people
+
+        given = self.place(record), new, to_read(record), to_read(person)
+        if learn_people(*given, self._person, told_apart):
             self._codes = None
 
     @property
@@ -219,9 +214,10 @@ class KnownPeople:
 
     def codes(self, one: Disclosure) -> Ints:
         """Return the group of every record in a release, from 1; 0 where it is in none."""
-        code, rows = np.zeros(len(self), dtype=np.int32), one.rows()
-        code[self.place(rows.record)] = np.maximum(rows.group + 1, 0)
-        return code
+        from tripcloak.ledger._kernels.groups import codes_at
+
+        rows = one.rows()
+        return codes_at(self.place(rows.record), to_read(rows.group), len(self))
 
     def people_of(
         self, sets: tuple[Ints, Ints], at: Ints, people: tuple[Ints, Ints], most: int = ALL
@@ -247,10 +243,9 @@ class KnownPeople:
     def _coded(self) -> tuple[Ints, int]:
         if self._codes is None:
             numbering = Numbering()
+            codes = numbering.add(self._person)
             # Trips without an id add nobody, however many they are.
-            codes = np.full(len(self), NONE, dtype=np.int32)
-            there = self._person != 0
-            codes[there] = numbering.add(self._person[there])
+            codes[self._person == 0] = NONE
             self._codes = codes, len(numbering)
         return self._codes
 
@@ -363,10 +358,12 @@ def told_atoms(
 
 
 def _union(parts: Sequence[Ints]) -> Ints:
-    """Return all records, ascending; quickly where the releases are of the same ones."""
-    union = parts[0]
-    for part in parts[1:]:
-        if part is not union and not np.array_equal(part, union):
+    """Return all records, ascending; quickly where one release has those of the others."""
+    from tripcloak.ledger._kernels.groups import are_all_among
+
+    union = max(parts, key=len)
+    for part in parts:
+        if part is not union and not are_all_among(to_read(part), to_read(union)):
             # Both ascend, which a stable sort makes use of.
             both = np.sort(np.concatenate([union, part]), kind="stable")
             union = both[np.append(True, both[1:] != both[:-1])[: len(both)]]

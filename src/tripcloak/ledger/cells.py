@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tripcloak.flows.model import KeyedRecords
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Ints, to_read
 from tripcloak.ledger.atoms import NONE, Atoms, Splitting, told_atoms
 from tripcloak.ledger.disclosure import Disclosure
 
@@ -74,9 +74,11 @@ class Cells:
 
     def _by_flow(self, one: Disclosure) -> bool:
         """Return whether a release has all records of a flow in one group."""
+        from tripcloak.ledger._kernels.groups import groups_follow_flows
+
         if one.among is not self.records.record:
             return False
-        return np.array_equal(one.group[self._example][self.records.flow], one.group)
+        return groups_follow_flows(to_read(self.records.flow), to_read(one.group), self._example)
 
     def _codes(self, one: Disclosure) -> Ints:
         """Return the group of every cell in a release, from 1; 0 where it is in none."""

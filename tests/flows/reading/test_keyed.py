@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracles.flows import siphash as twin
@@ -64,11 +64,31 @@ def test_digests_of_words_and_permutations_are_those_of_the_plain_twin(
     rows: list[tuple[int, ...]], key: bytes
 ) -> None:
     words, halves = np.array(rows, dtype=np.uint64).reshape(-1, 3), np.frombuffer(key, dtype="<u8")
-    assert kernels.siphash_words(words, *halves).tolist() == twin.siphash_words(key, rows)
+    assert kernels.siphash_words(words.T.copy(), *halves).tolist() == twin.siphash_words(key, rows)
     flat = [word for row in rows for word in row]
     permuted = kernels.permuted_words(words.ravel(), *halves)
     assert permuted.tolist() == twin.permuted_words(key, flat) == rekeyed(words.ravel(), key).tolist()
     assert len(set(permuted.tolist())) == len(set(flat))
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+@given(st.lists(st.one_of(WORDS, st.integers(5, 7)), max_size=90))
+@example([7, 5] * 40)
+def test_sorted_digests_are_those_of_a_stable_sort(way: str, digests: list[int]) -> None:
+    """However many begin alike, or are equal."""
+    sort = {"compiled": kernels.sort_digests, "plain": kernels.sort_digests.py_func}[way]
+    found = sort(np.array(digests, dtype=np.uint64))
+    assert tuple(column.tolist() for column in found) == twin.sort_digests(digests)
+
+
+def test_records_of_nobody_are_their_own() -> None:
+    record, people = np.array([40, 50, 60], dtype=np.uint64), np.array([7, 8], dtype=np.uint64)
+    row, number = np.array([2, 0, 1], dtype=np.int32), np.array([1, -1, 0], dtype=np.int32)
+    told = record, row, number, people
+    expected = twin.people_of_records(*(column.tolist() for column in told))
+    assert expected == [7, 8, 60]
+    for whose in (kernels.people_of_records, kernels.people_of_records.py_func):
+        assert whose(*told).tolist() == expected
 
 
 def test_texts_of_a_slice_are_its_own() -> None:

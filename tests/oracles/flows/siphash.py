@@ -62,3 +62,17 @@ def permuted_words(key: bytes, words: Sequence[int]) -> list[int]:
             left, right = right, left ^ (stirred % (1 << 32))
         out.append((left << 32) | right)
     return out
+
+
+def sort_digests(digests: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return numbers in ascending order, and where each was; equal ones in theirs."""
+    rows = sorted(range(len(digests)), key=digests.__getitem__)
+    return [digests[row] for row in rows], rows
+
+
+def people_of_records(
+    record: Sequence[int], row: Sequence[int], number: Sequence[int], people: Sequence[int]
+) -> list[int]:
+    """Return whose every record is: the person of its row, or itself where that has none."""
+    numbers = [number[at] for at in row]
+    return [people[who] if who >= 0 else own for own, who in zip(record, numbers, strict=True)]

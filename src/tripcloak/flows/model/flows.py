@@ -12,6 +12,9 @@ from tripcloak.ground.arrays import Floats, Ints
 from tripcloak.ground.errors import InputError
 from tripcloak.ground.masking import mask_small
 
+AT_ONCE = 1 << 20
+"""Keys that are numbered at once."""
+
 
 class Numbering:
     """Numbers keys by first appearance, over as many batches as there are.
@@ -49,10 +52,13 @@ class Numbering:
         """Return the number of every key; the largest 64-bit value is no key and gets -1."""
         from tripcloak.flows.model._kernels import number_into
 
-        self._make_room(self._n + len(keys))
         number = np.empty(len(keys), np.int32)
         signed = np.require(keys, np.uint64, ["C", "W"]).view(np.int64)
-        self._n = number_into(signed, self._slot_key, self._slot_number, self._found, self._n, number)
+        # Some at a time: of many keys most are nearly always known by then, and need no room.
+        for start in range(0, len(keys), AT_ONCE):
+            some, told = signed[start : start + AT_ONCE], number[start : start + AT_ONCE]
+            self._make_room(self._n + len(some))
+            self._n = number_into(some, self._slot_key, self._slot_number, self._found, self._n, told)
         return number
 
     def find(self, keys: Ints) -> Ints:
@@ -230,6 +236,7 @@ def flows_from_trips(
     trips: Ints | None = None,
     repeats: bool = False,
     weights: bool = False,
+    flow_of: Ints | None = None,
 ) -> Flows:
     """Return the flows of trips given as integer codes.
 
@@ -249,6 +256,8 @@ def flows_from_trips(
         Whether to keep how many trips each traveller makes in each flow.
     weights
         Whether to keep how much population each traveller stands for in each flow.
+    flow_of
+        An array for the flow of every row; left as it is where codes are too large for keys of one number.
 
     Examples
     --------
@@ -279,7 +288,8 @@ def flows_from_trips(
         key <<= np.uint64(p_bits)
         key |= code.view(np.uint64)
         del code
-    if weight is None and trips is None:
+    order = None
+    if weight is None and trips is None and flow_of is None:
         key.sort()
     else:
         key, order = sort_keys(key, _bits(origin) + sum(bits) + p_bits)
@@ -287,6 +297,8 @@ def flows_from_trips(
         trips = None if trips is None else trips[order]
     starts = starts_of_runs(key, p_bits)
     pair = key[starts] >> np.uint64(p_bits)
+    if flow_of is not None:
+        flow_of[order] = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(starts, append=len(key)))
     if person is not None:
         offsets, people, rows = people_of_runs(key, starts, p_bits)
         travellers = Travellers(offsets, people)

@@ -31,6 +31,9 @@ DEGREE = 1e7
 SAMPLED = 1 << 18
 """Rows looked at to part them evenly."""
 
+NOT_KNOWN = -1
+"""Stands for the flow of a row of which it is not told."""
+
 END_COLUMNS = ("o_lat", "o_lon", "d_lat", "d_lon")
 
 
@@ -50,6 +53,7 @@ class CodedRows:
         wanted: tuple[bool, bool],
         kept: FlowsKept | None = None,
         folder: Path | None = None,
+        flow_of: Ints | None = None,
     ) -> Flows:
         """Return the flows, one range of origins after the other so that each sort fits the memory.
 
@@ -63,12 +67,14 @@ class CodedRows:
             Where the flows go, range by range; all into memory by default.
         folder
             Where rows wait for their range, if they do not fit in memory.
+        flow_of
+            An array for the flow of every row that stays; left as it is where they are made in ranges.
         """
         # About what sorting takes per row at its peak, measured: codes, key, order, and the sorted copies.
         each = 130 + 40 * ((wanted[0] and "trips" in self.spool) + wanted[1])
         parts = 1 + (len(self.spool) * each) // max(memory, 1)
         rows = [self._tiles()] if parts == 1 else self._parted(parts, memory, folder)
-        found = (self._made(chunks, wanted) for chunks in rows)
+        found = (self._made(chunks, wanted, flow_of if parts == 1 else None) for chunks in rows)
         return Flows.join(list(found)) if kept is None else gather_flows(found, kept)
 
     @property
@@ -115,7 +121,7 @@ class CodedRows:
         sample = np.sort(np.concatenate([_pairs(o[::step], d[::step]) for o, d, *_ in self._tiles()]))
         return np.unique(sample[np.arange(1, parts) * len(sample) // parts])
 
-    def _made(self, chunks: Iterable[list[Ints]], wanted: tuple[bool, bool]) -> Flows:
+    def _made(self, chunks: Iterable[list[Ints]], wanted: tuple[bool, bool], flow_of: Ints | None) -> Flows:
         """Return the flows of rows."""
         parts: list[list[Ints]] = [[] for _ in self._names]
         for columns in chunks:
@@ -123,7 +129,7 @@ class CodedRows:
                 gathered.append(column)
         joined = {name: np.concatenate(parts.pop(0)) for name in self._names}
         ends = joined.pop("origin"), joined.pop("destination")
-        return flows_from_trips(*ends, repeats=wanted[0], weights=wanted[1], **joined)
+        return flows_from_trips(*ends, repeats=wanted[0], weights=wanted[1], flow_of=flow_of, **joined)
 
     def weights(self, people: int) -> WeightsSeen | None:
         """Return the weights of all people, given how many numbers they have; None without weights."""
@@ -134,21 +140,41 @@ class CodedRows:
             seen.add(person[0] if person else np.full(len(weight), NOBODY), weight)
         return seen
 
-    def records(self, matrix: ODMatrix, digests: RecordDigests) -> KeyedRecords:
-        """Return the records behind the matrix."""
-        names = [n for n in ("origin", "destination", "record", "slot", "person", "trips") if n in self.spool]
-        parts: dict[str, list[Ints]] = {name: [] for name in ("flow", "record", "person", "trips")}
+    def room_for_flows(self) -> Ints:
+        """Return an array for the flow of every row that stays, of which none is known yet."""
+        gone = 0 if self.duplicate is None else int(np.count_nonzero(self.duplicate))
+        return np.full(len(self.spool) - gone, NOT_KNOWN, dtype=np.int32)
+
+    def records(self, matrix: ODMatrix, digests: RecordDigests, flow_of: Ints | None = None) -> KeyedRecords:
+        """Return the records behind the matrix.
+
+        Parameters
+        ----------
+        flow_of
+            The flow of every row that stays, if :meth:`flows` told it; else it is looked up.
+        """
+        names = [name for name in ("record", "person", "trips") if name in self.spool]
+        parts: dict[str, list[Ints]] = {name: [] for name in names}
         for start, columns in self._chunks(names):
+            stay = self._stay(start, len(columns["record"]))
+            for name in names:
+                parts[name].append(columns[name] if stay is None else columns[name][stay])
+        joined = {name: np.concatenate(parts.pop(name)) for name in names}
+        flow = self._found(matrix) if flow_of is None or NOT_KNOWN in flow_of[:1] else flow_of
+        return digests.numbered(
+            joined.pop("record"), flow, number=joined.get("person"), trips=joined.get("trips")
+        )
+
+    def _found(self, matrix: ODMatrix) -> Ints:
+        """Return the flow of every row that stays, found in the matrix."""
+        parts = []
+        for start, columns in self._chunks([n for n in ("origin", "destination", "slot") if n in self.spool]):
             ends = self.origin_tile[columns["origin"]], self.destination_tile[columns["destination"]]
             slot = None if self.slots is None else self._slot_tiles(columns["slot"])
-            columns["flow"] = matrix.find(*ends, slot).astype(np.int32)
             stay = self._stay(start, len(columns["origin"]))
-            for name in parts.keys() & columns.keys():
-                parts[name].append(columns[name] if stay is None else columns[name][stay])
-        joined = {name: np.concatenate(pieces) for name in list(parts) if (pieces := parts.pop(name))}
-        return digests.numbered(
-            joined["record"], joined["flow"], number=joined.get("person"), trips=joined.get("trips")
-        )
+            flow = matrix.find(*ends, slot).astype(np.int32)
+            parts.append(flow if stay is None else flow[stay])
+        return np.concatenate(parts)
 
     def points(self) -> TripEndSource:
         """Return a source of the raw ends of all trips."""

@@ -411,13 +411,17 @@ class GatheredTrips:
         axes = self.trees(kept)
         slots = None if self.slots is None else occurring_slots(self.spool)
         rows = CodedRows(self.spool, axes[0].tiles, axes[1].tiles, self.duplicate, slots)
+        flow_of = None
         if columns is not None and columns.is_done:
             flows = kept_flows(columns)
+        elif columns is not None:
+            flows = rows.flows(memory // 2, parts, columns, engine.folder)
         else:
-            flows = rows.flows(memory if columns is None else memory // 2, parts, columns, engine.folder)
+            flow_of = None if self.digests is None else rows.room_for_flows()
+            flows = rows.flows(memory, parts, None, engine.folder, flow_of)
         times = None if slots is None or self.slots is None else self.slots.hierarchy(slots)
         blocks = None if columns is None else FlowsInBlocks(flows, engine.at_once)
-        return self.coded(rows, axes, times, flows, rows.weights(self.n_people), blocks)
+        return self.coded(rows, axes, times, flows, rows.weights(self.n_people), blocks, flow_of)
 
     def trees(self, kept: KeptZones | None) -> tuple[NumberedTree, NumberedTree]:
         """Return the hierarchies of the origins and of the destinations."""
@@ -434,6 +438,7 @@ class GatheredTrips:
         flows: Flows,
         seen: WeightsSeen | WeightsTold | None,
         parts: FlowParts | None = None,
+        flow_of: Ints | None = None,
     ) -> CodedTrips:
         """Return the matrix of flows that were counted, and all that is to be known beside it."""
         matrix = ODMatrix(
@@ -456,7 +461,7 @@ class GatheredTrips:
             notes=notes,
             where=self._where(),
             when=self._when(),
-            records=None if self.digests is None else rows.records(matrix, self.digests),
+            records=None if self.digests is None else rows.records(matrix, self.digests, flow_of),
         )
 
     def _where(self) -> Whereabouts | None:

@@ -129,24 +129,25 @@ class RecordDigests:
         number
             The number of each row's person.
         """
+        from tripcloak.flows.reading._kernels import people_of_records, sort_digests
+
         record, order = self._told_apart(record, flow)
-        person = record.copy()
-        if number is not None:
-            number = number[order]
-            known = number != NOBODY
-            person[known] = self._people[number[known]]
+        whose = None if number is None else np.ascontiguousarray(number, dtype=np.int32)
+        person = record if whose is None else people_of_records(record, order, whose, self._people)
         for key in self._later:
             record, person = rekeyed(record, key), rekeyed(person, key)
         if self._later:
-            again = np.argsort(record)
-            record, person, order = record[again], person[again], order[again]
+            record, again = sort_digests(record)
+            person, order = person[again], order[again]
         weight = None if trips is None else trips[order]
-        return KeyedRecords(record=record, person=person, flow=flow[order].astype(np.int32), weight=weight)
+        flow = flow[order].astype(np.int32, copy=False)
+        return KeyedRecords(record=record, person=person, flow=flow, weight=weight)
 
     def _told_apart(self, record: Ints, flow: Ints) -> tuple[Ints, Ints]:
         """Return the digests ascending, each once, and the row that each is of."""
-        order = np.argsort(record)
-        record = record[order]
+        from tripcloak.flows.reading._kernels import sort_digests
+
+        record, order = sort_digests(record)
         while True:
             again = np.append(False, record[1:] == record[:-1])[: len(record)]
             if not again.any():
@@ -159,15 +160,15 @@ class RecordDigests:
             number -= np.maximum.accumulate(np.where(again, 0, number))
             equal = record[again]
             record[again] = self._of_words(np.full(len(equal), _AGAIN), equal, number[again])
-            sort = np.argsort(record)
-            record, order = record[sort], order[sort]
+            record, sort = sort_digests(record)
+            order = order[sort]
 
     def _of_words(self, *columns: Any) -> Ints:
         from tripcloak.flows.reading._kernels import siphash_words
 
-        words = np.empty((len(columns[0]), len(columns)), dtype=np.uint64)
+        words = np.empty((len(columns), len(columns[0])), dtype=np.uint64)
         for at, column in enumerate(columns):
-            words[:, at] = column if column.dtype == np.uint64 else column.astype(np.int64).view(np.uint64)
+            words[at] = column if column.dtype == np.uint64 else column.astype(np.int64).view(np.uint64)
         return siphash_words(words, *_halves(self._first))
 
 

@@ -142,6 +142,66 @@ def places_among(some: Ints, all_of_them: Ints) -> Ints:  # pragma: no cover - c
 
 
 @njit(cache=True)
+def are_all_among(some: Ints, others: Ints) -> bool:  # pragma: no cover - compiled
+    """Return whether all of some ascending numbers are among others, which ascend too."""
+    at, end = 0, len(others)
+    for one in some:
+        while at < end and others[at] < one:
+            at += 1
+        if at == end or others[at] != one:
+            return False
+    return True
+
+
+@njit(cache=True)
+def learn_people(
+    place: Ints, new: Bools, record: Ints, person: Ints, known: Ints, told_apart: bool
+) -> bool:  # pragma: no cover - compiled
+    """Take in whose records are, and return whether that told of anybody.
+
+    Parameters
+    ----------
+    place, new
+        Where each record is among all; which of them are asked for.
+    record, person
+        The records; whose they are, themselves where they are nobody's.
+    known
+        Whose all records are, 0 where that is not known; written to.
+    told_apart
+        Whether the people are told apart; else only what is not known yet is taken in, as it is.
+    """
+    changed = False
+    for one in range(len(place)):
+        if not new[one]:
+            continue
+        at = place[one]
+        is_told = person[one] != record[one] and known[at] != person[one]
+        if is_told if told_apart else known[at] == 0:
+            known[at] = person[one]
+            changed = True
+    return changed
+
+
+@njit(cache=True)
+def codes_at(place: Ints, group: Ints, n: int) -> Ints:  # pragma: no cover - compiled
+    """Return the group of each of n records, from 1, given the places of those that have one; else 0."""
+    code = np.zeros(n, dtype=np.int32)
+    for one in range(len(place)):
+        if group[one] >= 0:
+            code[place[one]] = group[one] + 1
+    return code
+
+
+@njit(cache=True)
+def groups_follow_flows(flow: Ints, group: Ints, example: Ints) -> bool:  # pragma: no cover - compiled
+    """Return whether all records of a flow have the group of the one that is its example."""
+    told = True
+    for one in range(len(flow)):
+        told &= group[example[flow[one]]] == group[one]
+    return told
+
+
+@njit(cache=True)
 def are_uniform(order: Ints, start: Ints, code: Ints) -> bool:  # pragma: no cover - compiled
     """Return whether all records of a set have one code, in every set of them."""
     for one in range(len(start) - 1):

@@ -33,7 +33,8 @@ class KnownRecords:
 
     record: Ints
     person: Ints
-    weight: Ints
+    weight: Ints | None
+    """The trips that each stands for; None where that is one."""
 
     def __repr__(self) -> str:
         return f"<KnownRecords: {mask_small(len(self))}>"
@@ -42,15 +43,21 @@ class KnownRecords:
         return len(self.record)
 
     @cached_property
-    def order(self) -> Ints:
-        """Return what sorts them."""
+    def order(self) -> Ints | None:
+        """Return what sorts them; None where they ascend, as those do that came with one release."""
+        if np.all(self.record[1:] > self.record[:-1]):
+            return None
         # Those of every release came in ascending order, which a stable sort makes use of.
         return np.argsort(self.record, kind="stable").astype(np.int32)
+
+    def sorted(self, column: Ints) -> Ints:
+        """Return a column of them in the order of their digests."""
+        return column if self.order is None else column[self.order]
 
     @cached_property
     def ascending(self) -> Ints:
         """Return the digests, ascending."""
-        return self.record[self.order]
+        return self.sorted(self.record)
 
     @cached_property
     def people(self) -> Ints:
@@ -62,23 +69,29 @@ class KnownRecords:
         from tripcloak.ledger._kernels.groups import places_among
 
         at = places_among(record, self.ascending)
-        found: Ints = np.append(self.order, -1)[at]
-        return found
+        return at if self.order is None else np.append(self.order, -1)[at]
 
     def new_among(self, records: KeyedRecords, place: Ints) -> KnownRecords:
         """Return those of some records that are not known yet, given the place of each."""
         new = place < 0
-        weight = np.ones(len(records), np.int64) if records.weight is None else records.weight
-        return KnownRecords(records.record[new], records.person[new], weight[new])
+        weight = None if records.weight is None else records.weight[new]
+        return KnownRecords(records.record[new], records.person[new], weight)
 
     def with_more(self, more: KnownRecords) -> KnownRecords:
         """Return these and others, which come behind them."""
+        if not len(self) or not len(more):
+            return self if len(self) else more
+        one_each = self.weight is None and more.weight is None
         return KnownRecords(
-            *(
-                np.concatenate([getattr(part, name) for part in (self, more)])
-                for name in ("record", "person", "weight")
-            )
+            np.concatenate([self.record, more.record]),
+            np.concatenate([self.person, more.person]),
+            None if one_each else np.concatenate([self.trips, more.trips]),
         )
+
+    @property
+    def trips(self) -> Ints:
+        """Return the trips that each stands for."""
+        return np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
 
     def rekeyed(self, key: bytes) -> KnownRecords:
         """Return the same under a further key, each in its place."""
@@ -93,13 +106,14 @@ def people_of(record: Ints, person: Ints) -> Ints:
     return people[first]
 
 
-NOBODY_YET = KnownRecords(*(np.empty(0, dtype) for dtype in (np.uint64, np.uint64, np.int64)))
+NOBODY_YET = KnownRecords(np.empty(0, np.uint64), np.empty(0, np.uint64), None)
 
 
 def write_records(folder: Path, name: str, records: KnownRecords) -> Written:
     """Write records to a file of a ledger."""
     # As signed numbers they are the same bits, and sorted ones take little room as differences.
-    columns = {name: getattr(records, name).view(np.int64) for name in ("record", "person", "weight")}
+    both = {name: getattr(records, name).view(np.int64) for name in ("record", "person")}
+    columns = {**both, "weight": records.trips}
     return write_columns(folder, name, columns, {"record": "DELTA_BINARY_PACKED"})
 
 
@@ -107,9 +121,12 @@ def read_records(folder: Path, files: Sequence[Written]) -> KnownRecords:
     """Return the records of some files of a ledger, one behind the other."""
     known = NOBODY_YET
     for file in files:
-        told = read_columns(folder, file)
+        told = read_columns(folder, file, "record", "person")
         record, person = (told[name].to_numpy().view(np.uint64) for name in ("record", "person"))
-        known = known.with_more(KnownRecords(record, person, told["weight"].to_numpy()))
+        del told
+        one_each = _are_all_one(folder, file, "weight")
+        weight = None if one_each else read_columns(folder, file, "weight")["weight"].to_numpy()
+        known = known.with_more(KnownRecords(record, person, weight))
     return known
 
 
@@ -138,8 +155,9 @@ class StoredRecords:
     """
 
     def __init__(self, known: KnownRecords) -> None:
-        self.order, self.record, self.person = known.order, known.ascending, known.person[known.order]
-        self.weight = None if bool((known.weight == 1).all()) else known.weight[known.order]
+        self._known = known
+        self.record, self.person = known.ascending, known.sorted(known.person)
+        self.weight = None if known.weight is None else known.sorted(known.weight)
         self._latest: dict[Callable[[], Ints], Ints] = {}
 
     def __repr__(self) -> str:
@@ -150,12 +168,13 @@ class StoredRecords:
         if read in self._latest:
             self._latest[read] = self._latest.pop(read)
             return self._latest[read]
-        for old in list(self._latest)[: len(self._latest) + 1 - HELD]:
+        for old in list(self._latest)[: -HELD + 1]:
             del self._latest[old]
-        stored = read()
-        group = np.full(len(self.record), ABSENT, dtype=np.int32)
-        group[: len(stored)] = stored
-        self._latest[read] = group[self.order]
+        group = read()
+        if len(group) < len(self.record):
+            later = np.full(len(self.record) - len(group), ABSENT, dtype=np.int32)
+            group = np.concatenate([group, later])
+        self._latest[read] = self._known.sorted(group)
         return self._latest[read]
 
 
@@ -304,7 +323,15 @@ def write_columns(
     numbers = [field.name for field in table.schema if not pa.types.is_string(field.type)]
     told = {column: (encodings or {}).get(column, "BYTE_STREAM_SPLIT") for column in numbers}
     with written_aside(folder / DATA / name) as aside:
-        parquet.write_table(table, aside, compression="zstd", use_dictionary=False, column_encoding=told)
+        # In one piece, so that columns are read into one array each.
+        parquet.write_table(
+            table,
+            aside,
+            row_group_size=max(table.num_rows, 1),
+            compression="zstd",
+            use_dictionary=False,
+            column_encoding=told,
+        )
         digest = file_digest(aside)
     return {"file": name, "sha256": digest}
 
@@ -324,6 +351,16 @@ def read_columns(folder: Path, file: Written, *columns: str) -> Any:
     except (OSError, pa.ArrowException):
         raise _damaged(path, "cannot be read") from None
     raise _damaged(path, "was changed")
+
+
+def _are_all_one(folder: Path, file: Written, column: str) -> bool:
+    """Return whether a file that was found whole says that a column holds ones alone."""
+    from pyarrow import parquet
+
+    about = parquet.read_metadata(folder.absolute() / DATA / file["file"])
+    at = about.schema.names.index(column)
+    told = [about.row_group(group).column(at).statistics for group in range(about.num_row_groups)]
+    return all(one is not None and one.has_min_max and one.min == one.max == 1 for one in told)
 
 
 def changed_files(folder: Path, files: Sequence[Written]) -> Iterator[str]:
