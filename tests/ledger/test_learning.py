@@ -35,6 +35,23 @@ def test_some_are_all_among_others_or_not(way: str, some: list[int], others: lis
 
 
 @WAYS
+@given(ASCENDING, ASCENDING)
+def test_groups_are_those_of_the_same_records(way: str, some: list[int], known: list[int]) -> None:
+    group = np.arange(len(known), dtype=np.int32) - 1
+    found = chosen(way, kernels.groups_at)(digests(some), digests(known), group, -2)
+    assert found.tolist() == oracle.groups_at(some, known, group.tolist(), -2)
+
+
+@WAYS
+@given(st.lists(st.tuples(st.integers(-2, 2), st.integers(1, 3)), max_size=6), st.booleans())
+def test_trips_are_added_up_group_by_group(way: str, told: list[tuple[int, int]], weighed: bool) -> None:
+    group = np.array([own for own, _ in told], dtype=np.int32)
+    weight = np.array([trips for _, trips in told if weighed], dtype=np.int64)
+    found = chosen(way, kernels.trips_in_groups)(group, weight, 3)
+    assert found.tolist() == oracle.trips_in_groups(group.tolist(), weight.tolist(), 3)
+
+
+@WAYS
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 2)), max_size=6),
     st.lists(st.integers(0, 2), min_size=6, max_size=6),

@@ -317,6 +317,18 @@ def _can_be_solved(rows: list[list[Fraction]]) -> bool:
     return not any(row[-1] for row in rest)
 
 
+def groups_at(some: Sequence[int], known: Sequence[int], group: Sequence[int], missing: int) -> list[int]:
+    """Return the group of each of some numbers, given those of known ones."""
+    told = dict(zip(known, group, strict=True))
+    return [told.get(one, missing) for one in some]
+
+
+def trips_in_groups(group: Sequence[int], weight: Sequence[int], n: int) -> list[int]:
+    """Return the trips of each of n groups, of records of which each is one, if nothing else is said."""
+    each = weight or [1] * len(group)
+    return [sum(trips for own, trips in zip(group, each, strict=True) if own == one) for one in range(n)]
+
+
 def are_all_among(some: Sequence[int], others: Sequence[int]) -> bool:
     """Return whether all of some numbers are among others."""
     return set(some) <= set(others)

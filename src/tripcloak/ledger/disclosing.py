@@ -18,12 +18,12 @@ from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened, opened
 from tripcloak.flows.release import Publication, Publish, Release, published_as, segments_told
 from tripcloak.flows.release.reading import read_release
 from tripcloak.flows.release.totals import brick_names
-from tripcloak.ground.arrays import Bools, Ints
+from tripcloak.ground.arrays import Bools, Ints, to_read
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ledger.disclosure import Counted, Disclosure, Rounded, with_totals
+from tripcloak.ledger.disclosure import WITHHELD, Counted, Disclosure, Rounded, with_totals
 from tripcloak.promises import Promise, Unit
 from tripcloak.records.files.fingerprints import same_input
 from tripcloak.records.files.frames import Input
@@ -214,13 +214,15 @@ class _Told:
     def _of(
         self, name: str, records: KeyedRecords, travellers: Ints | None, where: Bools | None = None
     ) -> Disclosure:
+        from tripcloak.ledger._kernels.groups import trips_in_groups
+
         counted, k = _threshold(self.release.promise, self.matrix)
-        group = self.release.group_of_flow[records.flow].astype(np.int32)
+        of_flow = self.release.group_of_flow
         if where is not None:
-            group = np.where((group >= 0) & where[group], group, np.int32(-1))
-        kept = group >= 0
-        weight = None if records.weight is None else records.weight[kept]
-        trips = np.bincount(group[kept], weight, self.release.n_groups).astype(np.int64)
+            of_flow = np.where((of_flow >= 0) & where[of_flow], of_flow, WITHHELD)
+        group = of_flow[records.flow].astype(np.int32, copy=False)
+        each = np.empty(0, np.int64) if records.weight is None else records.weight
+        trips = trips_in_groups(to_read(group), to_read(each), self.release.n_groups)
         return Disclosure(
             name=name,
             record=records.record,

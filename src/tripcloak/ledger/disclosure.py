@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Ints, to_read
 from tripcloak.ground.errors import InternalError
 
 Counted = Literal["travellers", "trips"]
@@ -161,10 +161,10 @@ class Disclosure:
 
     def groups_of(self, records: Ints) -> Ints:
         """Return the group of each of some ascending records, :data:`ABSENT` where it is not in the input."""
-        from tripcloak.ledger._kernels.groups import places_among
+        from tripcloak.ledger._kernels.groups import groups_at
 
         rows = self.rows()
-        return np.append(rows.group, np.int32(ABSENT))[places_among(records, rows.record)]
+        return groups_at(to_read(records), to_read(rows.record), to_read(rows.group), ABSENT)
 
     def regrouped(self, place: Ints, **told: Any) -> Disclosure:
         """Return what is told of the same records in other groups, given the new group of every one."""

@@ -142,6 +142,40 @@ def places_among(some: Ints, all_of_them: Ints) -> Ints:  # pragma: no cover - c
 
 
 @njit(cache=True)
+def groups_at(some: Ints, known: Ints, group: Ints, missing: int) -> Ints:  # pragma: no cover - compiled
+    """Return the group of each of some ascending numbers, given those of known ones, which ascend too.
+
+    Parameters
+    ----------
+    missing
+        The group of what is not known.
+    """
+    found = np.empty(len(some), dtype=np.int32)
+    at, end = 0, len(known)
+    for one in range(len(some)):
+        while at < end and known[at] < some[one]:
+            at += 1
+        found[one] = group[at] if at < end and known[at] == some[one] else missing
+    return found
+
+
+@njit(cache=True)
+def trips_in_groups(group: Ints, weight: Ints, n: int) -> Ints:  # pragma: no cover - compiled
+    """Return the trips of each of n groups, given the group of every record, negative for none.
+
+    Parameters
+    ----------
+    weight
+        The trips of every record; none at all where each is one.
+    """
+    trips = np.zeros(n, dtype=np.int64)
+    for one in range(len(group)):
+        if group[one] >= 0:
+            trips[group[one]] += weight[one] if len(weight) else 1
+    return trips
+
+
+@njit(cache=True)
 def are_all_among(some: Ints, others: Ints) -> bool:  # pragma: no cover - compiled
     """Return whether all of some ascending numbers are among others, which ascend too."""
     at, end = 0, len(others)
