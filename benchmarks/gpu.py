@@ -4,6 +4,8 @@ Needs an NVIDIA GPU, CuPy, numba and pyarrow, and nothing else of what tripcloak
 
     PYTHONPATH=src python -m benchmarks.gpu --check 5000 --users 1000000 --out table.md
 
+With `--device cpu` processors do it alone, and neither GPU nor CuPy is needed.
+
 Reading and writing are this file's own, in threads over parts: pyarrow in and out, steps of the grid from
 plain metres around the made-up country's centre. What is measured in between is what `--device gpu` runs.
 """
@@ -21,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import numpy as np
@@ -216,12 +219,12 @@ def check(users: int, folder: Path) -> Iterator[str]:
         )
 
 
-def warm_up(folder: Path, *, audit: bool) -> None:
-    """Let everything be compiled, by numba and for the GPU: a machine does that once."""
+def warm_up(folder: Path, *, audit: bool, device: str) -> None:
+    """Let everything be compiled, by numba or for the GPU as well: a machine does that once."""
     started = time.perf_counter()
     few = read_calls(make_calls(500, folder))
     for k in (2, 3):
-        method = KScale(k=k, neighbours=100, constraint="nu-k-pick", device="gpu")
+        method = KScale(k=k, neighbours=100, constraint="nu-k-pick", device=device)
         release = method.anonymise(few)
         if audit:
             audit_release(few, release)
@@ -229,10 +232,11 @@ def warm_up(folder: Path, *, audit: bool) -> None:
 
 
 def run(
-    parts: list[Path], k: int, neighbours: int, folder: Path, *, audit: bool, clock: Clock
+    parts: list[Path], k: int, neighbours: int, folder: Path, *, audit: bool, clock: Clock, device: str
 ) -> dict[str, Any]:
     """Return the seconds of each stage of a release, Parquet to Parquet."""
-    method = KScale(k=k, neighbours=neighbours, constraint="nu-k-pick", device="gpu")
+    method = KScale(k=k, neighbours=neighbours, constraint="nu-k-pick", device=device)
+    spent = time.process_time()
     with clock.stage("read"):
         people = read_calls(parts)
     with clock.stage("solve"):
@@ -249,12 +253,15 @@ def run(
         "sets": release.facts["sets"],
         **clock.stages,
         "total": sum(clock.stages.values()),
+        "processors": time.process_time() - spent,
     }
     if audit:
+        spent = time.process_time()
         with clock.stage("audit"):
             verdict = audit_release(people, release)
         found |= {"audit": clock.stages["audit"], "safe": verdict.safe, "smallest": verdict.smallest_support}
-    return found
+        found["audit_processors"] = time.process_time() - spent
+    return found | {"peak": getrusage(RUSAGE_SELF).ru_maxrss * 1024}
 
 
 def table(found: list[dict[str, Any]], device: str) -> str:
@@ -262,17 +269,32 @@ def table(found: list[dict[str, Any]], device: str) -> str:
     lines = [
         f"{datetime.now(UTC):%Y-%m-%d}, {device}, {os.cpu_count()} CPU cores.",
         "",
-        "| people | samples | k | K | read s | solve s | write s | together s | limit s | audit s |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| people | samples | k | K | read s | solve s | write s | sum s | limit s | CPU s | audit s | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     limits = {(k, neighbours): limit for k, neighbours, limit in ASKED}
     for one in found:
         limit = limits[one["k"], one["neighbours"]] if one["users"] >= MANY else None
-        audit = f"{one['audit']:.1f}" if "audit" in one else ""
+        audit = f"{one['audit']:.1f} | {one['audit_processors']:.0f}" if "audit" in one else " | "
         counts = f"{one['users']:,} | {one['samples']:,} | {one['k']} | {one['neighbours']:,}"
         spent = " | ".join(f"{one[stage]:.1f}" for stage in ("read", "solve", "write", "total"))
-        lines.append(f"| {counts} | {spent} | {'' if limit is None else f'{limit:.0f}'} | {audit} |")
+        allowed = "" if limit is None else f"{limit:.0f}"
+        lines.append(f"| {counts} | {spent} | {allowed} | {one['processors']:.0f} | {audit} |")
     return "\n".join(lines) + "\n"
+
+
+def gpu_name() -> str:
+    """Return what the GPU calls itself."""
+    import cupy
+
+    return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+
+
+def free_gpu() -> None:
+    """Give back the GPU's memory that nothing uses."""
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
 
 
 def main() -> None:
@@ -281,19 +303,18 @@ def main() -> None:
     parser.add_argument("--check", type=int, default=0, help="people whose releases are compared")
     parser.add_argument("--users", type=int, nargs="*", default=[], help="people to release")
     parser.add_argument("--k", type=int, nargs="*", default=[2, 10])
+    parser.add_argument("--device", choices=("gpu", "cpu"), default="gpu", help="cpu: processors alone")
     parser.add_argument("--audit", action="store_true")
     parser.add_argument("--watch", action="store_true", help="time each loop of the GPU")
     parser.add_argument("--folder", type=Path, default=Path("bench-gpu"))
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
-    import cupy
-
-    device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    device = "processors alone" if asked.device == "cpu" else gpu_name()
     for line in check(asked.check, asked.folder / "check") if asked.check else ():
         print(line, flush=True)
     found, clock = [], Clock()
     if asked.users:
-        warm_up(asked.folder / "few", audit=asked.audit)
+        warm_up(asked.folder / "few", audit=asked.audit, device=asked.device)
     if asked.watch:
         watch_loops(clock)
     for users in asked.users:
@@ -304,10 +325,12 @@ def main() -> None:
             if k not in asked.k:
                 continue
             clock.stages, clock.loops = {}, {}
-            found.append(run(parts, k, neighbours, asked.folder / "release", audit=asked.audit, clock=clock))
+            how = {"audit": asked.audit, "clock": clock, "device": asked.device}
+            found.append(run(parts, k, neighbours, asked.folder / f"release-{asked.device}", **how))
             print(json.dumps(found[-1]), flush=True)
             print(json.dumps(clock.loops), flush=True)
-            cupy.get_default_memory_pool().free_all_blocks()
+            if asked.device == "gpu":
+                free_gpu()
     told = table(found, device) if found else ""
     print(told)
     if asked.out:

@@ -39,6 +39,13 @@ def cell_of(sample: tuple, cuts: tuple) -> tuple[int, ...]:
     return tuple(sum(cut <= value for cut in own) for value, own in zip(sample, cuts, strict=True))
 
 
+def find_bins(values: list, cuts: list) -> tuple[list[int], dict[int, float]]:
+    """Return how many cuts are no greater than each value, and the largest value of each bin that has any."""
+    bins = [sum(cut <= value for cut in cuts) for value in values]
+    pairs = list(zip(bins, values, strict=True))
+    return bins, {found: max(value for other, value in pairs if other == found) for found in bins}
+
+
 def mark_corners(cuts: tuple, boxes: list[tuple]) -> dict[tuple[int, ...], int]:
     """Return how many boxes touch each cell, as corners say when summed up."""
     touched: dict[tuple[int, ...], int] = {}

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.trajectories import containment as oracle
+from tripcloak.ground.arrays import to_read
 from tripcloak.trajectories.audit import _kernels, screening, spread
 from tripcloak.trajectories.audit.containment import count_companions, count_supports
 from tripcloak.trajectories.audit.screening import BoxSpans, Samples, Screen
@@ -95,13 +96,14 @@ def test_counts_are_exact_where_samples_lie_on_the_edges_of_boxes(seed: int) -> 
     agree(between, BoxSpans(spans.offsets, *(side.astype(float) for side in spans[1:])))
 
 
-def test_the_screening_spares_nearly_all_and_the_order_of_chunks_plays_no_part(
+def test_neither_threads_nor_the_order_of_chunks_play_a_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trajectories = made(users=300, samples=10, spread=100, seed=4)
     samples, spans = samples_of(trajectories), spans_of(merged_release(trajectories, k=3))
     one = count_supports(samples, spans, jobs=1)
     monkeypatch.setattr(screening, "CHUNK", 7)
+    monkeypatch.setattr(screening, "LANES", 7)
     many = count_supports(samples, spans, jobs=5)
     for name in ("support", "two_sided", "members"):
         assert np.array_equal(getattr(one, name), getattr(many, name))
@@ -119,15 +121,53 @@ def test_witnesses_lie_where_the_fewest_boxes_are(seed: int, kind: Any) -> None:
     cover = oracle.mark_corners(cuts, boxes)
     told = _kernels.mark_corners(1, cuts, screen.sides).cumsum(axis=0).cumsum(axis=1).cumsum(axis=2)
     assert {cell: told[cell] for cell in zip(*map(list, np.nonzero(told)), strict=True)} == cover
-    cells, person, known = screen.witnesses
-    assert sorted(person.tolist()) == list(range(9))
     shape = [len(cut) + 1 for cut in cuts]
-    for w, i in enumerate(person.tolist()):
+    for i, cells in enumerate(screen.witnesses.tolist()):
         mine = columns_of(samples, i)
         chosen = [mine[s] for s in oracle.find_rarest(mine, cuts, cover, screening.WITNESSES)]
-        assert [tuple(one) for one in known[w].tolist()] == chosen
-        filed = np.ravel_multi_index(oracle.cell_of(chosen[0], cuts), shape)
-        assert cells[filed] <= w < cells[filed + 1]
+        assert cells == [np.ravel_multi_index(oracle.cell_of(one, cuts), shape) for one in chosen]
+
+
+@given(values=st.lists(st.integers(-3, 9), min_size=1), cuts=st.sets(st.integers(-2, 8)))
+@settings(max_examples=30, deadline=None)
+def test_bins_are_those_of_cuts(values: list[int], cuts: set[int]) -> None:
+    most = np.full(len(cuts) + 1, -9)
+    told = _kernels.find_bins(to_read(np.array(values)), to_read(np.array(sorted(cuts), np.int64)), most)
+    bins, largest = oracle.find_bins(values, sorted(cuts))
+    assert told.tolist() == bins
+    assert most.tolist() == [largest.get(number, -9) for number in range(len(cuts) + 1)]
+
+
+@pytest.mark.parametrize("fine", [(1, 1, 1), (2, 3, 2), (4, 1, 300), (300, 300, 300)])
+@pytest.mark.parametrize("kind", [merged_release, random_release])
+def test_coarse_bins_leave_doubts_that_are_settled(
+    monkeypatch: pytest.MonkeyPatch, fine: tuple[int, ...], kind: Any
+) -> None:
+    monkeypatch.setattr(screening, "FINE", fine)
+    trajectories = made(users=70, samples=4, seed=11, spread=1, days=1)
+    agree(samples_of(trajectories), spans_of(kind(trajectories)))
+
+
+@pytest.mark.parametrize("lanes", [1, 3, 64, 65, 2048])
+def test_however_many_are_compared_at_once_the_counts_are_the_same(
+    monkeypatch: pytest.MonkeyPatch, lanes: int
+) -> None:
+    """Seventy released trajectories: several words of bits, or several arrays of trajectories."""
+    trajectories = made(users=70, samples=4, seed=12, spread=1, days=1)
+    samples, spans = samples_of(trajectories), spans_of(random_release(trajectories, seed=12))
+    for boxes, people, taken in ((1 << 18, 1 << 14, 1 << 21), (1, 1, 1 << 21), (20, 9, 1), (1 << 18, 64, 9)):
+        monkeypatch.setattr(screening, "LANES", lanes)
+        monkeypatch.setattr(screening, "BOXES", boxes)
+        monkeypatch.setattr(screening, "AT_ONCE", (people, taken))
+        parts = Screen.of(samples, spans)._near_each_other()
+        assert sorted(np.concatenate(parts).tolist()) == list(range(70))
+        assert all(len(part) == 1 or spans_in(spans, part) <= boxes for part in parts)
+        assert max(map(len, parts)) <= lanes
+        agree(samples, spans)
+
+
+def spans_in(spans: BoxSpans, part: Any) -> int:
+    return int(np.diff(spans.offsets)[part].sum())
 
 
 def columns_of(samples: Samples, row: int) -> list[tuple]:
@@ -141,6 +181,17 @@ def test_boxes_that_overlap_count_nobody_twice() -> None:
     wide = BoxSpans(np.array([0, 2]), *(np.array([v, v]) for v in (0, 9, 0, 9, 0, 9)))
     found = count_supports(samples, wide)
     assert (found.support.tolist(), found.members.max(initial=0) <= 1) == ([1], True)
+
+
+def test_a_box_behind_one_that_outlasts_it_counts_never() -> None:
+    """The first is at x 0 to 3 from 0 to 9, the second at x 5 from 2 to 4: nobody may be in both."""
+    forged = BoxSpans(
+        np.array([0, 3]), *map(np.array, ([0, 2, 9], [9, 4, 12], [0, 5, 0], [3, 6, 3], [0] * 3, [1] * 3))
+    )
+    for places, expected in (([0, 2, 1], (1, 0)), ([0, 5, 1], (0, 0)), ([0, 5, 5], (0, 0))):
+        samples = Samples(np.array([0, 3]), np.array([1, 3, 10]), np.array(places), np.zeros(3, int))
+        found = count_supports(samples, forged)
+        assert (*found.support, *found.two_sided) == expected
 
 
 def test_who_holds_somebody_is_found_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:

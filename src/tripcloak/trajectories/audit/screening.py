@@ -1,15 +1,16 @@
-"""Who can contain whom: a few samples of everybody that few boxes hold, looked for box by box.
+"""Who can contain whom, and who does: released trajectories that lie near each other are looked at together.
 
 Whoever contains a trajectory contains every sample of it, so it is enough to compare it with those that
 contain some, and the fewer boxes there are where these lie, the fewer comparisons are left. Time and space
 are cut into cells, the boxes that touch each cell are counted, and everybody's witnesses are samples of
-cells that few boxes touch. The first is filed by its cell, and a box looks into the cells that it touches.
+cells that few boxes touch. Released trajectories are taken some thousands at a time, a bit each: whoever has
+all witnesses in cells that some of them touch is compared with all of these at once, sample by sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 from typing import Any, NamedTuple
 
@@ -19,8 +20,20 @@ from tripcloak.ground.arrays import Ints, narrowed, to_read
 from tripcloak.ground.errors import InternalError
 from tripcloak.ground.threads import blocks, in_threads, processors
 
-CHUNK = 256
-"""Trajectories that one thread takes at a time."""
+CHUNK = 1 << 14
+"""People whose witnesses one thread looks for at a time."""
+
+LANES = 2048
+"""Released trajectories that are compared with somebody at once, a bit each."""
+
+BOXES = 1 << 18
+"""Boxes of them at most, but for one that has more alone."""
+
+AT_ONCE = (1 << 14, 1 << 21)
+"""People who are compared with them at a time, and about how many samples of theirs."""
+
+FINE = (1 << 14, 1 << 8, 1 << 8)
+"""Into how many bins time, x and y are cut to tell quickly what lies in a box."""
 
 ENOUGH = 1 << 20
 """Samples that are looked at to choose where to cut; four times as many boxes to see where there are few."""
@@ -53,12 +66,11 @@ class BoxSpans(NamedTuple):
     y1: Any
 
 
-class _Witnesses(NamedTuple):
-    """People by the cell of their first witness: of cell c at cells[c]:cells[c + 1]; witnesses as t, x, y."""
+class _Fine(NamedTuple):
+    """Bins of time, x and y: between which cuts, with the largest value of each; and those of samples."""
 
-    cells: Ints
-    person: Ints
-    known: Any
+    edges: tuple[tuple[Any, Any], ...]
+    bins: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,18 +84,23 @@ class Screen:
     starts, sides
         Where the boxes of each released trajectory begin, and the six sides of boxes.
     cuts
-        Where time, x and y are cut.
+        Where time, x and y are cut into cells.
+    witnesses
+        Cells in which everybody has samples, a row a person.
+    fine
+        Finer bins of all samples.
     """
 
     samples: Samples
     starts: Ints
     sides: tuple[Any, ...]
     cuts: tuple[Any, ...]
-    witnesses: _Witnesses
+    witnesses: Ints
+    fine: _Fine
 
     @staticmethod
     def of(samples: Samples, spans: BoxSpans, *, jobs: int | None = None) -> Screen:
-        """Return everybody's witnesses against these boxes."""
+        """Return everybody's witnesses against these boxes, and the bins of all samples."""
         if spans.offsets[0] != 0 or (np.diff(spans.offsets) < 1).any():
             raise InternalError("every released trajectory needs a sample")
         if (np.diff(samples.offsets) < 1).any():
@@ -91,7 +108,8 @@ class Screen:
         columns = narrowed(*samples[1:], *spans[1:])
         read = Samples(to_read(samples.offsets), *columns[:3])
         sides, cuts = tuple(columns[3:]), cells_between(read)
-        return Screen(read, to_read(spans.offsets), sides, cuts, _witnesses(read, sides, cuts, jobs))
+        starts, found = to_read(spans.offsets), _witnesses(read, sides, cuts, jobs)
+        return Screen(read, starts, sides, cuts, found, _fine(read, jobs))
 
     def held(self, jobs: int | None = None) -> tuple[Ints, Ints, Ints]:
         """Return how many contain everybody, how many both ways, and how many each contains so.
@@ -105,11 +123,13 @@ class Screen:
         members = np.zeros(released, np.int64)
         none = np.empty(0, np.int64)
 
+        left = iter(self._near_each_other())
+
         def work(worker: int) -> None:
-            seen = np.full(n, -1, np.int64)
-            mine = seen, support[worker], both[worker], members, none, none, none.astype(np.uint8)
-            for at in range(worker * CHUNK, released, workers * CHUNK):
-                self._count(slice(at, min(at + CHUNK, released)), *mine)
+            mine = support[worker], both[worker], members, none, none, none.astype(np.uint8)
+            # Each takes what no other one has taken yet.
+            for rows in left:
+                self._count(rows, *mine)
 
         _ = list(in_threads(work, range(workers), workers))
         return support.sum(axis=0), both.sum(axis=0), members
@@ -124,9 +144,10 @@ class Screen:
             part = self._only(slice(begin, end))
             room = ends[begin : end + 1] - ends[begin]
             holders, verdicts = np.empty(room[-1], np.int64), np.empty(room[-1], np.uint8)
-            seen, both = np.full(end - begin, -1, np.int64), np.zeros(end - begin, np.int64)
-            told = seen, np.zeros_like(both), both, np.zeros(released, np.int64), room, holders, verdicts
-            part._count(slice(0, released), *told)
+            support, both = np.zeros((2, end - begin), np.int64)
+            told = support, both, np.zeros(released, np.int64), room, holders, verdicts
+            for rows in self._near_each_other():
+                part._count(rows, *told)
             for at in range(end - begin):
                 mine = slice(room[at], room[at + 1])
                 yield begin + at, holders[mine], verdicts[mine]
@@ -143,43 +164,91 @@ class Screen:
         offsets = self.samples.offsets[people.start : people.stop + 1]
         rows = slice(int(offsets[0]), int(offsets[-1]))
         own = Samples(to_read(offsets - offsets[0]), *(column[rows] for column in self.samples[1:]))
-        found = _witnesses(own, self.sides, self.cuts, 1)
-        return Screen(own, self.starts, self.sides, self.cuts, found)
+        fine = self.fine._replace(bins=tuple(bins[rows] for bins in self.fine.bins))
+        return replace(self, samples=own, witnesses=self.witnesses[people], fine=fine)
 
-    def _count(self, released: slice, *told: Any) -> None:
+    def _near_each_other(self) -> list[Ints]:
+        """Return the released trajectories, those that are compared at once in one array."""
+        lows, highs = (
+            [np.asarray(step(side, self.starts[:-1]), np.float64) for side in sides]
+            for step, sides in (
+                (np.minimum.reduceat, self.sides[2::2]),
+                (np.maximum.reduceat, self.sides[3::2]),
+            )
+        )
+        x, y = (low + high for low, high in zip(lows, highs, strict=True))
+        released = len(x)
+        stripes = max(1, round((released / LANES) ** 0.5))
+        stripe = np.empty(released, np.int64)
+        stripe[np.argsort(x, kind="stable")] = np.arange(released) * stripes // released
+        order = np.lexsort((y, stripe))
+        ends = np.cumsum(np.diff(self.starts)[order])
+        parts, at = [], 0
+        while at < released:
+            most = int(np.searchsorted(ends, (ends[at - 1] if at else 0) + BOXES, side="right"))
+            end = max(at + 1, min(most, at + LANES))
+            parts.append(order[at:end])
+            at = end
+        return parts
+
+    def _count(self, rows: Ints, *told: Any) -> None:
         from tripcloak.trajectories.audit._kernels import count_holding
 
-        rows = np.arange(released.start, released.stop)
-        count_holding(rows, self.starts, self.sides, *self.samples, self.cuts, *self.witnesses, *told)
+        told = self.cuts, self.witnesses, *self.fine, AT_ONCE, *told
+        count_holding(rows, self.starts, self.sides, *self.samples, *told)
 
 
 def cells_between(samples: Samples) -> tuple[Any, ...]:
     """Return where time, x and y are cut: more often the more people there are, each bin about as full."""
-    fineness = min(max(round(0.35 * log2(len(samples.offsets))), 2), 7)
-    times, space = 1 << max(fineness - 2, 2), 1 << fineness
+    fineness = min(max(round(0.35 * log2(len(samples.offsets))), 2), 6)
+    return _cuts(samples, (1 << max(fineness - 2, 2), 1 << fineness, 1 << fineness))
+
+
+def _cuts(samples: Samples, numbers: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return where time, x and y are cut into so many bins, each about as full."""
     every = 1 + len(samples.t) // ENOUGH
     return tuple(
         to_read(np.unique(np.quantile(values[::every], np.arange(1, number) / number, method="lower")))
-        for values, number in zip(samples[1:], (times, space, space), strict=True)
+        for values, number in zip(samples[1:], numbers, strict=True)
     )
 
 
-def _witnesses(samples: Samples, sides: Any, cuts: tuple[Any, ...], jobs: int | None) -> _Witnesses:
-    """Return everybody's samples where the fewest boxes are."""
+def _fine(samples: Samples, jobs: int | None) -> _Fine:
+    """Return fine bins of all samples."""
+    from tripcloak.trajectories.audit._kernels import find_bins
+
+    edges, bins = [], []
+    for values, cuts in zip(samples[1:], _cuts(samples, FINE), strict=True):
+        own = np.empty(len(values), np.uint16)
+
+        def work(part: slice, values: Any = values, cuts: Any = cuts, own: Any = own) -> Any:
+            most = np.full(len(cuts) + 1, values[0])
+            own[part] = find_bins(values[part], cuts, most)
+            return most
+
+        most = np.maximum.reduce(list(in_threads(work, blocks(len(values), ENOUGH), processors(jobs))))
+        edges.append((cuts, to_read(most)))
+        bins.append(to_read(own))
+    return _Fine(tuple(edges), tuple(bins))
+
+
+def _witnesses(samples: Samples, sides: Any, cuts: tuple[Any, ...], jobs: int | None) -> Ints:
+    """Return the cells of everybody's samples where the fewest boxes are."""
     from tripcloak.trajectories.audit._kernels import find_rarest, mark_corners
 
     n = len(samples.offsets) - 1
     cover = mark_corners(1 + len(sides[0]) // (4 * ENOUGH), cuts, sides)
     for axis in range(3):
         np.cumsum(cover, axis=axis, out=cover)
-    found, cell = np.empty((n, WITNESSES), np.int64), np.empty(n, np.int64)
+    found = np.empty((n, WITNESSES), np.int64)
 
     def work(part: slice) -> None:
-        find_rarest(np.arange(part.start, part.stop), *samples, cuts, cover, found, cell)
+        find_rarest(np.arange(part.start, part.stop), *samples, cuts, cover, found)
 
-    _ = list(in_threads(work, blocks(n, 64 * CHUNK), processors(jobs)))
-    person = np.argsort(cell, kind="stable")
-    number = np.prod([len(cut) + 1 for cut in cuts])
-    cells = np.searchsorted(cell[person], np.arange(number + 1))
-    known = np.stack([column[found[person]] for column in samples[1:]], axis=2)
-    return _Witnesses(cells, person, known)
+    _ = list(in_threads(work, blocks(n, CHUNK), processors(jobs)))
+    bins = (
+        np.searchsorted(cut, column[found], side="right")
+        for cut, column in zip(cuts, samples[1:], strict=True)
+    )
+    cells = np.ravel_multi_index(tuple(bins), [len(cut) + 1 for cut in cuts])
+    return to_read(cells.astype(np.int32))
