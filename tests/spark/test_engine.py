@@ -22,7 +22,7 @@ from tripcloak.flows.methods import METHODS, SlotBySlot, slots
 from tripcloak.flows.methods.products import SafeProducts
 from tripcloak.flows.methods.tree_method import Clock
 from tripcloak.flows.model import ODMatrix
-from tripcloak.flows.reading.cluster import dealing, gathering, reading
+from tripcloak.flows.reading.cluster import dealing, gathering, parting, reading
 from tripcloak.flows.reading.cluster.parting import EndsOnCluster
 from tripcloak.flows.reading.matrix import MatrixReading, Zoning, read_matrix
 from tripcloak.flows.release.tables import segments_table
@@ -38,7 +38,11 @@ H8 = Zoning(spec="h3:8")
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let an input of some thousand rows be read by several tasks and counted in several parts."""
+    """Let an input of some thousand rows be read by several tasks and counted in several parts.
+
+    Nor does a process there hold the numbers of more than some flows.
+    """
+    monkeypatch.setattr(parting, "AT_ONCE", 500)
     monkeypatch.setattr(reading, "TASK_ROWS", 700)
     monkeypatch.setattr(dealing, "PART_ROWS", 900)
 
@@ -255,6 +259,20 @@ def test_half_of_all_trips_in_one_pair(
         assert_same_products(other, one)
     assert_same(one, other)
     assert other.trips.matrix.flows.trips.max() >= 600
+
+
+def test_numbers_of_flows_are_sent_some_at_a_time() -> None:
+    starts = {7: 0, 2: 300, 4: 600, 9: 1400}
+    rows = {number: parting.RowsOfRange(start, None) for number, start in starts.items()}
+    ranges = parting.Ranges(np.array([7, 2, 2, 4, 9, -1]), rows)
+    sent = ranges.each_with(np.arange(1500), lambda own: own)
+    assert [(one.first, len(one.numbers), sorted(one.ranges)) for one in sent.plans] == [
+        (0, 600, [2, 7]),
+        (600, 800, [4]),
+        (1400, 100, [9]),
+    ]
+    assert list(sent.of_part) == [0, 0, 0, 1, 2, 0]
+    assert all(one.numbers[0] == one.first for one in sent.plans)
 
 
 def test_a_damaged_part_among_many_is_named(spark: Any, parted: TripSource) -> None:

@@ -167,6 +167,22 @@ def _work_apart(work: Callable[[Any], Any], tasks: Iterator[list[bytes]]) -> Ite
         yield pickle.dumps(answer, protocol=5)
 
 
+@dataclass(frozen=True, eq=False)
+class OfParts:
+    """A plan that is another one for some parts than for others, so that no process holds all of it.
+
+    Attributes
+    ----------
+    plans : sequence
+        The plans, each for one or more parts.
+    of_part : sequence of int
+        For every part, which plan is its own.
+    """
+
+    plans: Sequence[Any]
+    of_part: Sequence[int]
+
+
 @dataclass(frozen=True)
 class Waiting:
     """Things that were made on a cluster and wait there, on the disks of its machines.
@@ -201,20 +217,25 @@ class Waiting:
         Parameters
         ----------
         deal, to
-            Makes of things what goes to which part; its plan.
+            Makes of things what goes to which part; its plan, or that of each part.
         parts
             How many parts there are.
         take, plan
             Makes of all that went to a part what is wanted of it; its plan.
         """
-        dealing, taking = (self.context.broadcast(one) for one in (to, plan))
-        shuffled = self.things.mapPartitions(_OnCluster(deal, dealing)).partitionBy(parts, _itself)
+        taking = self.context.broadcast(plan)
+        shuffled = self._worked_on(deal, to).partitionBy(parts, _itself)
         return Waiting.of(self.context, shuffled.mapPartitionsWithIndex(_OnCluster(take, taking)))
 
     def made(self, function: Callable[[Any, Iterator[Any]], Iterator[Any]], plan: Any) -> Waiting:
-        """Return what a function makes of things where they lie."""
-        sent = self.context.broadcast(plan)
-        return Waiting.of(self.context, self.things.mapPartitions(_OnCluster(function, sent)))
+        """Return what a function makes of things where they lie, by its plan or that of each part."""
+        return Waiting.of(self.context, self._worked_on(function, plan))
+
+    def _worked_on(self, function: Callable[[Any, Iterator[Any]], Iterator[Any]], plan: Any) -> RDD[Any]:
+        if not isinstance(plan, OfParts):
+            return self.things.mapPartitions(_OnCluster(function, self.context.broadcast(plan)))
+        sent = [self.context.broadcast(one) for one in plan.plans]
+        return self.things.mapPartitionsWithIndex(_OnParts(function, sent, list(plan.of_part)))
 
     def beside(self, other: Waiting) -> Waiting:
         """Return the things of both, each where it is; they are let go one by one."""
@@ -261,6 +282,23 @@ class _OnCluster:
         _keep_archives()
         _set_modules_aside()
         return self.function(self.plan.value, *arguments)
+
+
+@dataclass(frozen=True)
+class _OnParts:
+    """Calls a function with the plan of a part, and lets go of it afterwards."""
+
+    function: Callable[..., Iterator[Any]]
+    plans: list[Broadcast[Any]]
+    of_part: list[int]
+
+    def __call__(self, part: int, things: Iterable[Any]) -> Iterator[Any]:
+        plan = self.plans[self.of_part[part]]
+        try:
+            yield from _OnCluster(self.function, plan)(things)
+        finally:
+            # The worker goes on, and would keep all that it was ever sent.
+            vars(plan).pop("_value", None)
 
 
 def _keep_archives() -> None:

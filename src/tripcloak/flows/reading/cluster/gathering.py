@@ -32,6 +32,7 @@ from tripcloak.flows.reading.cluster.merging import ascending_people, joined_flo
 from tripcloak.flows.reading.cluster.parting import (
     EndsOnCluster,
     FlowsOnCluster,
+    Ranges,
     RowsOfRange,
     is_neither,
     is_of_segments,
@@ -135,7 +136,7 @@ class ClusterTrips(GatheredTrips):
         self.without_id = np.zeros(len(self.tally.by_file), np.int64)
         self.parts: FlowParts | None = None
         self.ends: EndsOnCluster | None = None
-        self.ranges: dict[int, RowsOfRange] = {}
+        self.ranges = Ranges(np.empty(0, np.int64))
         """Where the flows of every range of pairs begin."""
         self.segments: tuple[Flows, ...] = ()
         """The flows of every segment that was asked for."""
@@ -162,6 +163,8 @@ class ClusterTrips(GatheredTrips):
             self.spool = Spool(kinds, memory=engine.budget.arrays // 4, folder=engine.folder)
         counted = coded.dealt(deal_rows, dealing, len(dealing), count_part, counting)
         cluster.stays.append(counted)
+        no_range = np.full(dealing.people_parts, -1)
+        self.ranges = Ranges(np.concatenate([dealing.parts.shared, no_range]))
         told = counted.told(is_neither if stays else None)
         self.flows = self._gathered(self._placed(self._parts(told, counting)), engine)
         if plan.segments:
@@ -212,7 +215,7 @@ class ClusterTrips(GatheredTrips):
         for n, flows in enumerate(joined_flows(noted())):
             number, shared = list(several.items())[n]
             slots = np.zeros(1, np.int32) if flows.slot is None else flows.slot
-            self.ranges[number] = RowsOfRange(start, slots if shared else None)
+            self.ranges.rows[number] = RowsOfRange(start, slots if shared else None)
             start += len(flows.trips)
             yield flows
 

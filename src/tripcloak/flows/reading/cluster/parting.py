@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tripcloak.engines.spark import Cluster, Waiting, plain_spark_errors
+from tripcloak.engines.spark import Cluster, OfParts, Waiting, plain_spark_errors
 from tripcloak.flows.model import Flows, Numbering, Travellers, TripEnds
 from tripcloak.flows.reading.cluster.counting import SEGMENTS, FlowsPart
 from tripcloak.flows.reading.coded_rows import DEGREE, END_COLUMNS
 from tripcloak.ground.arrays import Ints
+
+AT_ONCE = 1 << 26
+"""Flows whose numbers a process there holds at a time, about."""
 
 T = TypeVar("T")
 Work = Callable[[Flows], Iterator[Any]]
@@ -33,6 +37,41 @@ class RowsOfRange(NamedTuple):
         return self.start + np.searchsorted(self.slots, own)
 
 
+class _Numbers(NamedTuple):
+    """Numbers of the flows of some ranges, from the flow ``first`` on."""
+
+    first: int
+    numbers: Ints
+    ranges: Mapping[int, RowsOfRange]
+
+    def of(self, told: FlowsPart) -> Ints:
+        """Return the numbers of the flows of a part."""
+        found: Ints = self.numbers[self.ranges[told.range].rows(told.flows) - self.first]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Where the driver has the flows of each range of pairs, and which range every part is of."""
+
+    of_part: Ints
+    rows: dict[int, RowsOfRange] = field(default_factory=dict)
+
+    def each_with(self, numbers: Ints, plan: Callable[[_Numbers], Any]) -> OfParts:
+        """Return plans with numbers of flows, each with those of some ranges and no more."""
+        at = sorted(self.rows, key=lambda number: self.rows[number].start)
+        starts = np.array([self.rows[number].start for number in at], np.int64)
+        slices, first = np.unique(starts // AT_ONCE, return_index=True)
+        edges = [*starts[first].tolist(), len(numbers)]
+        plans, of_range = [], dict[int, int]()
+        for n, (start, end) in enumerate(pairwise(edges)):
+            own = at[first[n] : first[n + 1] if n + 1 < len(slices) else None]
+            of_range |= dict.fromkeys(own, n)
+            plans.append(plan(_Numbers(start, numbers[start:end], {one: self.rows[one] for one in own})))
+        # Parts without flows need none, and get any.
+        return OfParts(plans, [of_range.get(number, 0) for number in self.of_part.tolist()])
+
+
 @dataclass(frozen=True, eq=False)
 class FlowsOnCluster:
     """The counted parts of an input, each of which flows may be taken from.
@@ -49,7 +88,7 @@ class FlowsOnCluster:
 
     counted: Waiting
     each: int
-    ranges: Mapping[int, RowsOfRange]
+    ranges: Ranges
 
     def by_tile(self, axis: int, part: Ints, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
         """Yield what comes of the flows of every part, after they were dealt out to those."""
@@ -65,9 +104,8 @@ class FlowsOnCluster:
     def people_by_number(self, numbers: Ints, count: Callable[[Ints, Ints], T]) -> Iterator[T]:
         """Yield what is counted of flows, all those of one number together."""
         parts = 1 + len(numbers) // self.each
-        found = self.counted.dealt(
-            _deal_people, _PeoplePlan(self.ranges, numbers, parts), parts, _count_people, count
-        )
+        plan = self.ranges.each_with(numbers, lambda own: _PeoplePlan(own, parts))
+        found = self.counted.dealt(_deal_people, plan, parts, _count_people, count)
         yield from _taken(found)
 
     def each_apart(self, pieces: Iterable[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
@@ -91,7 +129,7 @@ class EndsOnCluster:
 
     counted: Waiting
     kinds: np.dtype[Any]
-    ranges: Mapping[int, RowsOfRange]
+    ranges: Ranges
 
     def __call__(self) -> Iterator[TripEnds]:
         """Yield the ends of trips that stay, in degrees."""
@@ -100,7 +138,8 @@ class EndsOnCluster:
 
     def worked_on(self, numbers: Ints, work: Callable[[TripEnds, Ints], Iterator[Any]]) -> Waiting:
         """Return what comes of the ends of all trips where they are, with a number of each one's flow."""
-        return self.counted.made(_work_on_ends, _EndsPlan(self.kinds, self.ranges, numbers, work))
+        plan = self.ranges.each_with(numbers, lambda own: _EndsPlan(self.kinds, own, work))
+        return self.counted.made(_work_on_ends, plan)
 
     def joined(self, look: Callable[[list[Ints]], T], join: Callable[[T, T], T]) -> T:
         """Return what is told of latitudes and longitudes, as they were coded, where they are."""
@@ -136,8 +175,7 @@ def _itself(told: T) -> T:
 
 class _EndsPlan(NamedTuple):
     kinds: np.dtype[Any]
-    ranges: Mapping[int, RowsOfRange]
-    numbers: Ints
+    numbers: _Numbers
     work: Callable[[TripEnds, Ints], Iterator[Any]]
 
 
@@ -150,7 +188,7 @@ def _work_on_ends(plan: _EndsPlan, counted: Iterator[tuple[str, bytes]]) -> Iter
         if kind != "flows":
             continue
         told: FlowsPart = pickle.loads(pickled)
-        number = plan.numbers[plan.ranges[told.range].rows(told.flows)]
+        number = plan.numbers.of(told)
         for piece in pieces:
             ends = _in_degrees(np.frombuffer(piece, plan.kinds))
             yield from plan.work(ends, number[_flow_of(told.flows, ends)])
@@ -232,8 +270,7 @@ def _flows_of(counted: Iterator[tuple[str, bytes]]) -> Iterator[Flows]:
 
 
 class _PeoplePlan(NamedTuple):
-    ranges: Mapping[int, RowsOfRange]
-    numbers: Ints
+    numbers: _Numbers
     parts: int
 
 
@@ -249,7 +286,7 @@ def _deal_people(to: _PeoplePlan, counted: Iterator[tuple[str, bytes]]) -> Itera
         assert told.people is not None
         assert told.flows.travellers is not None
         offsets, people = told.flows.travellers
-        number = np.repeat(to.numbers[to.ranges[told.range].rows(told.flows)], np.diff(offsets))
+        number = np.repeat(to.numbers.of(told), np.diff(offsets))
         kept = number >= 0
         present = np.unique((number[kept].astype(np.int64) << 32) | people[kept])
         there = np.empty(len(present), _PRESENCE)
