@@ -269,7 +269,7 @@ def table(found: list[dict[str, Any]], device: str) -> str:
     lines = [
         f"{datetime.now(UTC):%Y-%m-%d}, {device}, {os.cpu_count()} CPU cores.",
         "",
-        "| people | samples | k | K | read s | solve s | write s | sum s | limit s | CPU s | audit s | CPU s |",
+        "| people | samples | k | K | read s | solve s | write s | sum s | limit | CPU s | audit s | CPU s |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     limits = {(k, neighbours): limit for k, neighbours, limit in ASKED}
