@@ -165,6 +165,8 @@ def test_an_address_is_no_folder_of_that_name(tripcloak, untouched, tmp_path, tr
     assert told.code == 2
     assert "found an address with hdfs://" in told.words
     assert "--engine spark" in told.words
+    told = tripcloak("check", "hdfs://namenode/out")
+    assert (told.code, "from which only records are read" in told.words) == (2, True)
     assert tripcloak("anonymise", trips, "--out", f"file://{tmp_path}/a%20b").code == 0
     assert is_whole(tmp_path / "a b")
     told = tripcloak("anonymise", f"file://{trips}", "--out", f"file://{tmp_path}/other", "--json")

@@ -8,6 +8,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from tripcloak.ground.errors import InputError
 from tripcloak.ground.given_paths import address_among, given_path, output_path
 
 AGAINST = "--against"
@@ -46,7 +47,7 @@ class ForgivingCommand(_PlainHelp, TyperCommand):
                 if name == "out" and ctx.params.get("engine") == "spark" and address_among(text):
                     ctx.meta[ADDRESS] = text.rstrip("/")
                 else:
-                    ctx.params[name] = output_path(text) if name == "out" else given_path(text)
+                    ctx.params[name] = output_path(text) if name == "out" else _found(text)
         return left
 
     def invoke(self, ctx: Any) -> Any:
@@ -110,6 +111,16 @@ def several_against(arguments: Sequence[str], valued: Collection[str]) -> list[s
         last = max(place for place, part in enumerate(parts) if part == [AGAINST, files[-1]])
         parts[last] = parts[last][1:]
     return [text for part in parts for text in part]
+
+
+def _found(text: str) -> Path:
+    """Return where something is that a command reads besides records, or raise where that is elsewhere."""
+    if (scheme := address_among(text)) is not None:
+        raise InputError(
+            f"expected a path of this machine, and found an address with {scheme}://, from which only "
+            "records are read; fetch what it leads to (such as by hdfs dfs -get), and give the path"
+        )
+    return given_path(text)
 
 
 def _is_switch(one: Any) -> bool:
