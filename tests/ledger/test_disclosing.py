@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tripcloak.flows.anonymise import AnonymisationRequest, MadeRelease, make_release, write_release
@@ -19,6 +20,7 @@ from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ledger.difference import _refuse_strangers
 from tripcloak.ledger.disclosing import disclosed, read_again
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
+from tripcloak.ledger.store.columns import told_by_entry
 from tripcloak.promises import AllOf, KAnonymity
 from tripcloak.records.segments import SegmentBy
 from tripcloak.records.source import TripSource
@@ -96,6 +98,7 @@ def test_a_release_tells_what_it_tells_and_so_does_its_folder(case: tuple[str, M
     assert all(same(one, other) for one, other in zip(told, again, strict=True))
     expected = "trips" if name in ("trips", "no ids") else "travellers"
     assert told[0].counted == expected
+    assert told[0].tells_trips == (name != "travellers alone")
     assert (told[0].travellers is not None) == ("travellers" in made.release.publication.columns)
 
 
@@ -148,12 +151,26 @@ def test_a_table_of_people_counts_every_trip_as_one(tmp_path: Path) -> None:
         keyed=KEY,
         out=tmp_path / "out",
     )
-    made = make_release(request)
+    made = make_release(replace(request, publish="travellers"))
     (told,) = disclosed(made, "commuters")
     assert_fits(told, made)
-    assert (told.counted, told.k) == ("trips", 10)
+    assert (told.counted, told.k, told.tells_trips) == ("trips", 10, True)
     assert told.weight is not None
     assert told.person is told.record
+
+
+def test_people_who_made_a_trip_each_add_up(tmp_path: Path) -> None:
+    once = [{**row, "person_id": f"p{n}"} for n, row in enumerate(some_trips(60, spread=0.001))]
+    made = make_release(asked(write_csv(tmp_path / "once.csv", once), tmp_path / "out", publish="travellers"))
+    (told,) = disclosed(made, "once")
+    assert (told.counted, told.tells_trips) == ("travellers", True)
+
+
+def test_old_entries_do_not_know_that_a_population_adds_up() -> None:
+    part = {"name": "may", "k": 5, "counted": "travellers", "tells_trips": False}
+    numbers = pa.table({"trips_0": [7]})
+    told = [told_by_entry(part, 0, numbers, publish)["tells_trips"] for publish in ("rounded", "travellers")]
+    assert told == [True, False]
 
 
 def test_noisy_numbers_disclose_nothing_exactly(trips: Path, tmp_path: Path) -> None:

@@ -44,7 +44,8 @@ class Atoms:
     start : array
         The first group of every release, and one more.
     adds_up : array of bool, optional
-        Which releases publish trips, which add up; all, if not given. Numbers of people do not.
+        Which releases publish trips, or what adds up as they do; all, if not given. Numbers of people
+        who may come again do not.
     room : array (2, groups), optional
         The least and the greatest trips that every published number leaves possible; that number itself, if
         not given.

@@ -233,9 +233,15 @@ class _Told:
             travellers=None if travellers is None else self._bounds(travellers, trips),
             k=k,
             counted=counted,
-            tells_trips="trips" in self.publication.columns,
+            tells_trips=counted == "trips" or self._adds_up(records),
             zones={axis: zones.ids[column] for axis, zones, column in self.release.axes},
         )
+
+    def _adds_up(self, records: KeyedRecords) -> bool:
+        """Return whether what is told adds up as trips do: people alone only where nobody comes twice."""
+        if {"trips", "population"} & set(self.publication.columns):
+            return True
+        return records.weight is None and len(np.unique(records.person)) == len(records)
 
     def _bounds(self, travellers: Ints, trips: Ints) -> Ints:
         """Return the least and the greatest number of travellers that what is published leaves possible."""

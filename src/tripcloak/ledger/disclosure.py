@@ -88,7 +88,8 @@ class Disclosure:
         The axis that a total is of, or ``all``, where groups are totals of the flows of a rounded release:
         they follow from those, and are nowhere kept.
     tells_trips : bool
-        Whether the trips are published; where travellers alone are, they stand here all the same.
+        Whether the trips are published, or what adds up as they do: a population, or people who made a
+        trip each. Where others than these are told alone, their trips stand here all the same.
     zones : mapping
         The zones of every group, axis by axis, by which people know it.
     made : mapping, optional

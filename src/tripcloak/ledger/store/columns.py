@@ -285,7 +285,7 @@ class StoredZones(Mapping[str, Ints]):
         return len(self._columns)
 
 
-def told_by_entry(part: Mapping[str, Any], at: int, numbers: Any) -> dict[str, Any]:
+def told_by_entry(part: Mapping[str, Any], at: int, numbers: Any, publish: str) -> dict[str, Any]:
     """Return what is told of a disclosure beside its records.
 
     Parameters
@@ -294,6 +294,8 @@ def told_by_entry(part: Mapping[str, Any], at: int, numbers: Any) -> dict[str, A
         What the entry says of it: name, k, what is counted and told; and its number among the parts.
     numbers
         The table of what is published of every group, and of the zones that it is of.
+    publish
+        Which numbers the release was asked to tell.
     """
     counted: Counted = "travellers" if part["counted"] == "travellers" else "trips"
     # Numbers end in the number of their part, and zones, which all parts share, in none.
@@ -305,7 +307,8 @@ def told_by_entry(part: Mapping[str, Any], at: int, numbers: Any) -> dict[str, A
         "travellers": np.stack(both) if both else None,
         "k": part["k"],
         "counted": counted,
-        "tells_trips": part["tells_trips"],
+        # Old entries do not know that a population adds up as trips do.
+        "tells_trips": part["tells_trips"] or publish != "travellers",
         # Entries of before there was rounding do not speak of it.
         "rounded": None if part.get("rounded") is None else Rounded(*part["rounded"]),
         "zones": StoredZones({axis: numbers[axis] for axis in AXES if axis in numbers.column_names}),

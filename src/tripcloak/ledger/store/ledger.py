@@ -213,7 +213,7 @@ class Ledger:
                 StoredDisclosure(
                     records,
                     partial(column, at),
-                    {**told_by_entry(part, at, table), "made": made},
+                    {**told_by_entry(part, at, table, release.facts["publish"]), "made": made},
                     # Segments are parts of the input.
                     n_records=None if at else release.facts["records"],
                 )
