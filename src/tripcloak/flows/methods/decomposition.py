@@ -270,7 +270,8 @@ class Decomposition(Rounds):
         from tripcloak.flows.methods._kernels.decomposition import share_savings
 
         saving = self._saving
-        np.multiply(self._volume, self.price - self._loss, out=saving)
+        np.subtract(self.price, self._loss, out=saving)
+        saving *= self._volume
         if not self._keeps_safe:
             np.maximum(saving, 0.0, out=saving)
         share_savings(saving, self._shift, *self._shares)

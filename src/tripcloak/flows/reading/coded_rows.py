@@ -85,13 +85,13 @@ class CodedRows:
             *(n for n in ("slot", "person", "weight", "trips") if n in self.spool),
         ]
 
-    def _tiles(self) -> Iterator[list[Ints]]:
-        """Yield the rows that stay, with tiles in place of numbers."""
-        names = self._names
+    def _tiles(self, *only: str) -> Iterator[list[Ints]]:
+        """Yield the rows that stay, with tiles in place of numbers; origin and destination first."""
+        names = list(only) or self._names
         for start, columns in self._chunks(names):
             columns["origin"] = self.origin_tile[columns["origin"]]
             columns["destination"] = self.destination_tile[columns["destination"]]
-            if self.slots is not None:
+            if "slot" in columns:
                 columns["slot"] = self._slot_tiles(columns["slot"])
             stay = self._stay(start, len(columns["origin"]))
             yield [columns[name] if stay is None else columns[name][stay] for name in names]
@@ -118,7 +118,8 @@ class CodedRows:
     def _edges(self, parts: int) -> Ints:
         """Return pairs of tiles that part the rows about evenly; a pair is never parted."""
         step = 1 + len(self.spool) // SAMPLED
-        sample = np.sort(np.concatenate([_pairs(o[::step], d[::step]) for o, d, *_ in self._tiles()]))
+        ends = self._tiles("origin", "destination")
+        sample = np.sort(np.concatenate([_pairs(o[::step], d[::step]) for o, d in ends]))
         return np.unique(sample[np.arange(1, parts) * len(sample) // parts])
 
     def _made(self, chunks: Iterable[list[Ints]], wanted: tuple[bool, bool], flow_of: Ints | None) -> Flows:

@@ -357,6 +357,8 @@ class GatheredTrips:
         lost = {number: len(people) for number, people in self.people_by_reason.items()}
         if repeated is None:
             return lost
+        if not repeated.any():
+            return lost | dict.fromkeys(REPEATED, 0)
         again: dict[int, set[int]] = {reason: set() for reason in REPEATED}
         start = 0
         for (person,) in self.spool.chunks("person"):
@@ -385,6 +387,8 @@ class GatheredTrips:
         if not self.canonical.has_mark or not len(self.spool):
             return None
         repeated, start = find_repeated(self.spool, memory=memory), 0
+        if not repeated.any():
+            return repeated
         # All chunks have a mark, and a file where there are several.
         for chunk in self.spool.chunks("file" if "file" in self.spool else "mark"):
             why = repeated[start : start + len(chunk[0])]
@@ -398,7 +402,8 @@ class GatheredTrips:
         # The table of ids is not needed any more, and may be as large as all flows.
         self.n_people, self.people = max(self.n_people, len(self.people)), Numbering()
         repeated = self._repeated(memory // 2)
-        self.duplicate = None if repeated is None else repeated > 0
+        # Where there are none all rows stay, and none is looked at for it.
+        self.duplicate = None if repeated is None or not repeated.any() else repeated > 0
         self.cleaning = CleaningReport.from_rows(
             self.tally.by_file, self.canonical, self._people(repeated), self._without_id(self.duplicate)
         )
