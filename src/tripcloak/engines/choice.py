@@ -23,8 +23,6 @@ ARRAY_BYTES = 200
 """Bytes a trip that arrays in memory take at their peak, measured on 10 million with ids and weights."""
 PART_BYTES = 90
 """Bytes a trip that rows in codes and parts of flows take on disk together."""
-FLOW_BYTES, FEWEST = 1000, 1 << 18
-"""Bytes of memory for every flow that is worked on at a time, far more than it takes; fewest such flows."""
 ROWS, FLOWS = "rows", "rows/flows"
 """Stages of a run. The flows lie in the rows that they were counted from, and go with them."""
 MANY = 5_000_000
@@ -107,11 +105,6 @@ class Engine:
             return None
         memory = int(SPARE * self.budget.total)
         return MappedColumns(memory=memory, folder=self.folder, kept=self.stage(FLOWS))
-
-    @property
-    def at_once(self) -> int:
-        """Return how many flows may be worked on at a time, where not all of them are in memory."""
-        return max(FEWEST, self.budget.total // FLOW_BYTES)
 
     def stage(self, name: str) -> Stage | None:
         """Return a stage of the run, where it may be taken up again; what Spark reads and counts is not."""

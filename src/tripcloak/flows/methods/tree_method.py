@@ -13,7 +13,8 @@ from tripcloak.flows.methods.losses import ABOUT_LOSS, LossName, find_loss
 from tripcloak.flows.methods.method import FlowMethod
 from tripcloak.flows.methods.parted_products import find_in_parts
 from tripcloak.flows.methods.products import Axis, ProductSpace, SafeProducts, find_products
-from tripcloak.flows.model import ODMatrix
+from tripcloak.flows.model import FlowsInBlocks, ODMatrix
+from tripcloak.flows.model.parting import EACH
 from tripcloak.flows.release import Bound
 from tripcloak.ground.arrays import Bools, Floats
 from tripcloak.ground.errors import ImpossibleRequestError, InputError, InternalError
@@ -225,10 +226,13 @@ class TreeMethod(FlowMethod):
         axes, loss = self.axes(matrix), find_loss(self.loss)
 
         def find() -> SafeProducts:
-            found = None
-            if matrix.parts is not None:
+            found, parts = None, matrix.parts
+            if parts is None and self.time_limit is None and matrix.n_flows > 2 * EACH:
+                # Also of flows in memory: what is worked on at a time is near the processor.
+                parts = FlowsInBlocks.of(matrix.flows)
+            if parts is not None:
                 space = ProductSpace(axes, loss)
-                found = find_in_parts(matrix, matrix.parts, promise, space, progress, clock.is_up)
+                found = find_in_parts(matrix, parts, promise, space, progress, clock.is_up)
             return found or find_products(matrix, promise, loss, progress, clock.is_up, axes)
 
         return kept_or_found(matrix, (axes, promise, self.loss), find)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -12,6 +13,8 @@ from tripcloak.flows.model.flows import Flows
 from tripcloak.ground.arrays import Ints
 
 T = TypeVar("T")
+EACH, MOST_PARTS = 1 << 18, 100
+"""Flows that are worked on at a time, some 40 MB of them, and parts from which on they are more."""
 
 
 class FlowParts(Protocol):
@@ -110,13 +113,20 @@ class FlowsInBlocks:
     flows: Flows
     each: int
 
+    @classmethod
+    def of(cls, flows: Flows) -> FlowsInBlocks:
+        """Return flows in parts that a processor keeps near itself, and not too many of them."""
+        return cls(flows, max(EACH, len(flows.trips) // MOST_PARTS))
+
     def by_tile(self, axis: int, part: Ints, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
         """Yield what comes of the flows of every part."""
-        of_flow = part[self.flows.destination if axis else self.flows.origin]
-        for number in range(int(part.max(initial=-1)) + 1):
-            rows = np.flatnonzero(of_flow == number)
-            if len(rows):
-                yield from work(self.flows.only(rows))
+        from tripcloak.flows.model._kernels import members_of
+
+        tile = self.flows.destination if axis else self.flows.origin
+        starts, rows = members_of(part.astype(np.int32, copy=False)[tile], int(part.max(initial=-1)) + 1)
+        for first, last in pairwise(starts.tolist()):
+            if last > first:
+                yield from work(self.flows.only(rows[first:last]))
 
     def in_any_way(self, work: Callable[[Flows], Iterator[T]]) -> Iterator[T]:
         """Yield what comes of all flows, block by block."""

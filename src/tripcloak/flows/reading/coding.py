@@ -425,7 +425,7 @@ class GatheredTrips:
             flow_of = None if self.digests is None else rows.room_for_flows()
             flows = rows.flows(memory, parts, None, engine.folder, flow_of)
         times = None if slots is None or self.slots is None else self.slots.hierarchy(slots)
-        blocks = None if columns is None else FlowsInBlocks(flows, engine.at_once)
+        blocks = None if columns is None else FlowsInBlocks.of(flows)
         return self.coded(rows, axes, times, flows, rows.weights(self.n_people), blocks, flow_of)
 
     def trees(self, kept: KeptZones | None) -> tuple[NumberedTree, NumberedTree]:
