@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,6 +14,7 @@ from tripcloak.api.flows import ReleasedFlows
 from tripcloak.api.released import refuse_before
 from tripcloak.engines import cluster_files
 from tripcloak.engines.cluster_files import written_to
+from tripcloak.engines.spark import spark_cluster
 from tripcloak.flows import anonymise
 from tripcloak.ground.errors import InputError, OutputExistsError
 
@@ -85,6 +87,30 @@ def test_nothing_is_left_where_something_fails(
         put(f"{address}/out", "new", more="exports", force=True)
     assert held(there) == before
     assert [path.name for path in there.iterdir()] == ["out"]
+
+
+class Unwilling:
+    """A file system that removes nothing."""
+
+    def __init__(self, system: Any, fail: Any) -> None:
+        self._system, self.delete = system, fail
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._system, name)
+
+
+def test_what_could_not_be_removed_is_named(spark: Any, shelf: tuple[str, Path]) -> None:
+    address, there = shelf
+    with spark_cluster(None) as cluster:
+        place = cluster_files._Place.of(f"{address}/out", cluster)
+        # An error of Java's own.
+        unwilling = Unwilling(place.system, lambda *_: spark._jvm.java.lang.Integer.parseInt("none"))
+        with (
+            pytest.raises(InputError, match=r"NumberFormat.*/\.partial-out-\w+ may be left behind and hold"),
+            replace(place, system=unwilling).staged(),
+        ):
+            pass
+    assert [path.name.startswith(".partial-out-") for path in there.iterdir()] == [True]
 
 
 def test_what_is_nobodys_part_is_not_replaced(shelf: tuple[str, Path]) -> None:

@@ -122,12 +122,17 @@ class _Place:
                 self._make(staging, "700")
                 yield staging
             finally:
-                # Parts of an earlier release that could not be put back are all there is of them.
-                if not self._has(staging, OLD) or not self.system.listStatus(self.below(staging, OLD)):
-                    self.system.delete(staging, True)
-                for folder in new:
-                    if self.system.exists(folder) and not self.system.listStatus(folder):
-                        self.system.delete(folder, False)
+                with _plainly(self.address, f"{staging} may be left behind and hold private data; remove it"):
+                    self._tidy(staging, new)
+
+    def _tidy(self, staging: Any, new: Sequence[Any]) -> None:
+        """Remove a folder beside the place, and those that were made for it while nothing is in them."""
+        # Parts of an earlier release that could not be put back are all there is of them.
+        if not self._has(staging, OLD) or not self.system.listStatus(self.below(staging, OLD)):
+            self.system.delete(staging, True)
+        for folder in new:
+            if self.system.exists(folder) and not self.system.listStatus(folder):
+                self.system.delete(folder, False)
 
     def take(self, here: Path, staging: Any, *, force: bool) -> None:
         """Put what is in a folder here into the place, by way of a folder beside it."""
@@ -195,7 +200,7 @@ class _Place:
             )
 
 
-def _plainly(address: str) -> AbstractContextManager[None]:
+def _plainly(address: str, left: str = "nothing was left behind") -> AbstractContextManager[None]:
     """Turn errors of Hadoop's file systems into words that a stranger can act on."""
 
     def explained(kind: str, words: str) -> InputError:
@@ -203,6 +208,6 @@ def _plainly(address: str) -> AbstractContextManager[None]:
             (say for say, signs in _WORDS.items() if any(sign in kind or sign in words for sign in signs)),
             f"{kind}: {words.splitlines()[0][:200]}",
         )
-        return InputError(f"cannot write the release to {address}: {why}; nothing was left behind")
+        return InputError(f"cannot write the release to {address} ({called('out')}): {why}; {left}")
 
     return hadoop_errors(explained)
