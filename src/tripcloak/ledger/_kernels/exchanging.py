@@ -97,7 +97,8 @@ def _pairs(told: Ints, mark: Ints) -> Pairs:  # pragma: no cover - compiled
             one[at], two[at] = a, b
             total[at] = mark[a] + mark[b] if b < n else mark[a]
             at += 1
-    order = np.argsort(total, kind="mergesort")
+    order = _sharing(total)
+    some = len(order)
     kept, begin, end = np.empty(some, np.int64), np.empty(some, np.int64), np.empty(some, np.int64)
     size = first = 0
     while first < some:
@@ -125,6 +126,25 @@ def _pairs(told: Ints, mark: Ints) -> Pairs:  # pragma: no cover - compiled
             own[start[atom + 1]] = pair
             start[atom + 1] += 1
     return one, two, np.stack((begin[:size], end[:size]), axis=1), start, own
+
+
+@njit(cache=True)
+def _sharing(total: Ints) -> Ints:  # pragma: no cover - compiled
+    """Return where random numbers are that others may equal, in their order; most equal none."""
+    bits = 1
+    while (1 << bits) < 4 * len(total):
+        bits += 1
+    shift = np.uint64(64 - bits)
+    met = np.zeros(1 << bits, dtype=np.uint8)
+    for one in total:
+        met[one >> shift] += met[one >> shift] < 2
+    left = np.empty(len(total), dtype=np.int64)
+    n = 0
+    for at in range(len(total)):
+        if met[total[at] >> shift] > 1:
+            left[n] = at
+            n += 1
+    return left[:n][np.argsort(total[left[:n]], kind="mergesort")]
 
 
 @njit(cache=True)
