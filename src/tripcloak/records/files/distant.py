@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import errno
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -14,6 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from tripcloak.ground.errors import InputError, MissingFileError
+from tripcloak.ground.waiting import folder_of_copies
 from tripcloak.records.files.databases.fetching import Fetched, remember
 
 SCHEMES = {
@@ -68,8 +67,7 @@ def bring(given: str) -> str:
         a password.
     """
     refuse_password(given)
-    folder = Path(tempfile.mkdtemp(prefix="tripcloak-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = folder_of_copies()
     try:
         system, files, alone = _listed(given)
         for file in files:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.waiting import folder_of_copies
 from tripcloak.records.files.encodings import COMPRESSED, opened
 
 STANDARD_INPUT = "-"
@@ -48,8 +47,7 @@ def spooled_input() -> Path:
                 "- stands for what is piped in, and nothing is; pipe a table in, as in "
                 "`tripcloak describe - < trips.csv`, or name a file"
             )
-        folder = Path(tempfile.mkdtemp(prefix="tripcloak-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        folder = folder_of_copies()
         _SPOOLED.append(folder)
         _SPOOLED.append(_named(_spooled(folder)))
     return _SPOOLED[-1]

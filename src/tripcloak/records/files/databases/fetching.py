@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import errno
 import shutil
-import tempfile
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripcloak.ground.errors import InputError
+from tripcloak.ground.waiting import folder_of_copies
 from tripcloak.records.files.databases.addresses import Address, address_of
 
 if TYPE_CHECKING:
@@ -50,8 +49,7 @@ def fetch(given: str) -> str | None:
     address = address_of(given)
     if address is None:
         return None
-    folder = Path(tempfile.mkdtemp(prefix="tripcloak-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = folder_of_copies()
     path = folder / "rows.parquet"
     try:
         notes = _write(address, path)
