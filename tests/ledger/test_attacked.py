@@ -14,7 +14,7 @@ from tripcloak.flows.anonymise import make_release, write_release
 from tripcloak.flows.model import KeyedRecords
 from tripcloak.ledger import prevention
 from tripcloak.ledger.attacked import Attacks, tell_the_same
-from tripcloak.ledger.disclosure import Disclosure, Rounded
+from tripcloak.ledger.disclosure import Disclosure, Rounded, Whole
 from tripcloak.ledger.releasing import read_by, recorded
 from tripcloak.ledger.store import Ledger, open_ledger
 from worlds.ledgers import Releases, asked, record
@@ -43,7 +43,12 @@ OTHERS: dict[str, Any] = {
     "rounded": Rounded(2, 2, False),
     "total_of": "all",
 }
-WORDS: dict[str, Any] = {"name": "other", "zones": {"origin": np.array(["a", "b", "c"])}, "made": {}}
+WORDS: dict[str, Any] = {
+    "name": "other",
+    "zones": {"origin": np.array(["a", "b", "c"])},
+    "made": {},
+    "whole": Whole(5, 7, 6),
+}
 
 
 def test_every_part_of_a_disclosure_but_words_makes_it_another() -> None:

@@ -91,7 +91,7 @@ def same(one: Disclosure, other: Disclosure) -> bool:
     """Return whether two disclosures tell the same."""
     arrays = ("record", "person", "group", "trips", "weight", "travellers")
     equal = all(np.array_equal(getattr(one, n), getattr(other, n)) for n in arrays)  # type: ignore[arg-type]
-    facts = ("k", "counted", "name", "tells_trips", "rounded", "total_of")
+    facts = ("k", "counted", "name", "tells_trips", "rounded", "whole", "total_of")
     zones = [{axis: list(ids) for axis, ids in told.zones.items()} for told in (one, other)]
     return equal and all(getattr(one, n) == getattr(other, n) for n in facts) and zones[0] == zones[1] != {}
 

@@ -19,8 +19,8 @@ from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Facts
 from tripcloak.ledger.rooms import Rooms
 
-WORDS = ("name", "zones", "made")
-"""What people know releases and groups by, which no attack looks at."""
+WORDS = ("name", "zones", "made", "whole")
+"""What people know releases and groups by, and what is told of their limits, which no attack looks at."""
 BY_GROUP = ("group", "trips", "travellers")
 """What is numbered by groups."""
 

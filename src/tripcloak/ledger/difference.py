@@ -18,7 +18,8 @@ from tripcloak.ground.progress import Progress, silent
 from tripcloak.ledger.attack import attack
 from tripcloak.ledger.disclosing import read_again
 from tripcloak.ledger.disclosure import ABSENT, Disclosure
-from tripcloak.ledger.facts import IN_WORDS, Fact, Facts
+from tripcloak.ledger.facts import IN_WORDS, WHOLE_INPUT, Fact, Facts
+from tripcloak.ledger.limits import with_limits
 from tripcloak.records.files.frames import Input
 
 
@@ -92,6 +93,11 @@ class Difference:
 
     def certificate(self, fact: Fact) -> str:
         """Return how a fact follows, in words that a person can recompute."""
+        if fact.kind == "limits":
+            within = ", ".join(
+                f"{term.published:,} ({self.releases[term.release].name})" for term in fact.terms
+            )
+            return f"{fact.words()}, as inputs have no more trips in all, by their limits, than {within}"
         terms = [
             f"{_times(term.factor, first=not at)}{term.published:,} ({self._named(term.release, term.group)})"
             for at, term in enumerate(fact.terms)
@@ -110,7 +116,9 @@ class Difference:
         return f"{self.releases[release].name}: {' to '.join(flow.values())}{time}"
 
     def _flow(self, release: int, group: int) -> dict[str, str]:
-        """Return the zones of a published flow, axis by axis."""
+        """Return the zones of a published flow, axis by axis; none of a whole input."""
+        if group == WHOLE_INPUT:
+            return {}
         return {axis: str(zones[group]) for axis, zones in self.releases[release].zones.items()}
 
     def between(self) -> list[tuple[str, int, int]]:
@@ -197,7 +205,7 @@ def difference(
             "tells its flows by segment; noisy numbers tell nothing exactly"
         )
     _refuse_strangers(told)
-    facts = attack(told, k=k, progress=progress)
+    facts = with_limits(attack(told, k=k, progress=progress), told)
     return Difference(releases=tuple(told), facts=facts, noisy=tuple(noisy))
 
 
@@ -218,7 +226,7 @@ def within(
     if not disclosures and not noisy:
         raise InputError("the ledger knows of no release yet, and nothing follows from none")
     nothing = Facts(found=(), complete=True, k=k or 0, people=0, groups=0, atoms=0)
-    facts = attack(disclosures, k=k, progress=progress) if disclosures else nothing
+    facts = with_limits(attack(disclosures, k=k, progress=progress), disclosures) if disclosures else nothing
     return Difference(releases=tuple(disclosures), facts=facts, noisy=tuple(noisy))
 
 

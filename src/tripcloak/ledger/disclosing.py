@@ -18,12 +18,13 @@ from tripcloak.flows.reading.matrix import MatrixReading, Zoning, opened, opened
 from tripcloak.flows.release import Publication, Publish, Release, published_as, segments_told
 from tripcloak.flows.release.reading import read_release
 from tripcloak.flows.release.totals import brick_names
+from tripcloak.flows.release.withheld import withheld_entry
 from tripcloak.ground.arrays import Bools, Ints, to_read
 from tripcloak.ground.errors import InputError, InternalError
 from tripcloak.ground.manifest import read_manifest, read_run, release_folder
 from tripcloak.ground.memory import Memory
 from tripcloak.ground.progress import Progress, silent
-from tripcloak.ledger.disclosure import WITHHELD, Counted, Disclosure, Rounded, with_totals
+from tripcloak.ledger.disclosure import WITHHELD, Counted, Disclosure, Rounded, Whole, with_totals
 from tripcloak.promises import Promise, Unit
 from tripcloak.records.files.fingerprints import same_input
 from tripcloak.records.files.frames import Input
@@ -47,7 +48,8 @@ def disclosed(made: MadeRelease, name: str) -> tuple[Disclosure, ...]:
     name
         What the release is called in words.
     """
-    return disclosed_by(name, made.reading, made.release, made.part_records)
+    told = disclosed_by(name, made.reading, made.release, made.part_records)
+    return _with_whole(told, made.matrix, made.release)
 
 
 def disclosed_by(
@@ -66,6 +68,20 @@ def disclosed_by(
     told = _Told(name, reading.trips.matrix, release, release.publication)
     parts = list(zip(release.promise.segments, part_records, strict=True))
     return (*told.of_flows(records), *told.of_segments(parts))
+
+
+def _with_whole(told: tuple[Disclosure, ...], matrix: ODMatrix, release: Release) -> tuple[Disclosure, ...]:
+    """Return what a finished release tells, with what its limit tells of the whole input."""
+    released = int(release.trips.sum())
+    if not told or release.volume != "trips":
+        return told
+    withheld = withheld_entry(matrix, release, released)
+    if withheld["at_most"] is None:
+        return told
+    # Tables count some of what is withheld.
+    least = max(released + withheld["at_least"], int(told[0].trips.sum()))
+    whole = Whole(least, released + withheld["at_most"], int(matrix.flows.trips.sum()))
+    return (replace(told[0], whole=whole), *told[1:])
 
 
 def read_again(
@@ -122,8 +138,9 @@ class ReadAgain:
         """Return what the release tells; nothing exactly, where its numbers are noisy."""
         if self.release.promise.noisy:
             return ()
-        told = _Told(name, self.reading.trips.matrix, self.release, self.release.publication)
-        flows = told.of_flows(_known(self.reading.trips.records))
+        matrix = self.reading.trips.matrix
+        told = _Told(name, matrix, self.release, self.release.publication)
+        flows = _with_whole(told.of_flows(_known(self.reading.trips.records)), matrix, self.release)
         return (*flows, *told.of_segments(self.parts))
 
 

@@ -39,6 +39,22 @@ class Rounded(NamedTuple):
     sums: bool
 
 
+class Whole(NamedTuple):
+    """How many trips the input of a release has.
+
+    Attributes
+    ----------
+    least, most : int
+        What is told of it: the released trips, and those that are withheld at least, or at most.
+    holds : int
+        How many there are.
+    """
+
+    least: int
+    most: int
+    holds: int
+
+
 class Rows(NamedTuple):
     """Records of a release and maybe others, ascending: whose each is, its trips, and its group.
 
@@ -87,6 +103,8 @@ class Disclosure:
     total_of : str, optional
         The axis that a total is of, or ``all``, where groups are totals of the flows of a rounded release:
         they follow from those, and are nowhere kept.
+    whole : Whole, optional
+        All trips of the input, as far as a stated limit on what is withheld tells of them.
     tells_trips : bool
         Whether the trips are published, or what adds up as they do: a population, or people who made a
         trip each. Where others than these are told alone, their trips stand here all the same.
@@ -121,6 +139,7 @@ class Disclosure:
     tells_trips: bool = True
     rounded: Rounded | None = None
     total_of: str | None = None
+    whole: Whole | None = None
     zones: Mapping[str, Ints] = field(default_factory=dict)
     made: Mapping[str, Any] | None = None
 
@@ -213,5 +232,6 @@ def _total(told: Disclosure, axis: str, zones: Ints) -> Disclosure:
         trips=np.bincount(place, told.trips).astype(np.int64),
         travellers=None,
         total_of=axis,
+        whole=None,
         zones={axis: names},
     )

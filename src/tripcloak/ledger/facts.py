@@ -9,13 +9,17 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 
-Kind = Literal["exact", "between", "people"]
+Kind = Literal["exact", "between", "people", "limits"]
 
 IN_WORDS: dict[Kind, str] = {
     "exact": "a number of trips that follows by adding and subtracting",
     "between": "a number of trips that published numbers leave little room for",
     "people": "people of one flow who are not in another one inside it",
+    "limits": "trips that are withheld, or left an input, where a stated limit leaves little room",
 }
+
+WHOLE_INPUT = -1
+"""The group of a term that is of all trips of an input, released or not."""
 
 
 class Term(NamedTuple):

@@ -27,6 +27,7 @@ from tripcloak.ledger.attack import attack
 from tripcloak.ledger.attacked import Attacks
 from tripcloak.ledger.disclosure import WITHHELD, Disclosure
 from tripcloak.ledger.facts import Fact, Facts
+from tripcloak.ledger.limits import facts_of_limits
 from tripcloak.ledger.remainders import EarlierGroups, Remainders
 from tripcloak.ledger.waiting import are_alike, share_in_common
 from tripcloak.promises import Promise
@@ -511,12 +512,23 @@ def refuse_new_facts(
             "they tell together could not be looked at in full. Keep earlier zones "
             f"({spelt('zones_from', 'DIR')})"
         )
+    _refuse_tight_limits(earlier, new, facts.k)
     added = number_added(facts, earlier)
     if added:
         raise ImpossibleRequestError(
             f"not possible: together with what the ledger knows, this release would tell {added:,} "
             f"facts about fewer than {facts.k:,} people each. Another release was added meanwhile: run the "
             "same again, and one will be looked for that adds none"
+        )
+
+
+def _refuse_tight_limits(earlier: Sequence[Disclosure], new: Sequence[Disclosure], k: int) -> None:
+    """Raise where limits on what is withheld leave too little room beside the numbers of other releases."""
+    if len(facts_of_limits([*earlier, *new], k)) > len(facts_of_limits(earlier, k)):
+        raise ImpossibleRequestError(
+            "not possible: limits on what is withheld are so tight, here or in an earlier release, that they "
+            f"would prove that at least one trip, and fewer than {k:,}, are withheld or left the input. "
+            f"Withhold more ({spelt('suppress')}), so that {k:,} trips or more may be withheld here"
         )
 
 

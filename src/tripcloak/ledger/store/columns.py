@@ -17,7 +17,7 @@ from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ground.errors import AuditFailedError
 from tripcloak.ground.folders import file_digest
 from tripcloak.ground.masking import mask_small
-from tripcloak.ledger.disclosure import ABSENT, WITHHELD, Counted, Disclosure, Rounded, Rows
+from tripcloak.ledger.disclosure import ABSENT, WITHHELD, Counted, Disclosure, Rounded, Rows, Whole
 from tripcloak.ledger.store.files import written_aside
 
 DATA = "data"
@@ -203,7 +203,7 @@ class StoredDisclosure(Disclosure):
         place: Ints | None = None,
         n_records: int | None = None,
     ) -> None:
-        given = {"travellers": None, "total_of": None, "made": None, **told}
+        given = {"travellers": None, "total_of": None, "whole": None, "made": None, **told}
         own = {"_records": records, "_read": read, "_place": place, "_n": n_records, "_told": given}
         for name, value in {**given, **own}.items():
             object.__setattr__(self, name, value)
@@ -307,6 +307,8 @@ def told_by_entry(part: Mapping[str, Any], at: int, numbers: Any, publish: str) 
         "travellers": np.stack(both) if both else None,
         "k": part["k"],
         "counted": counted,
+        # Entries of before limits were looked at do not speak of the whole.
+        "whole": None if part.get("whole") is None else Whole(*part["whole"]),
         # Old entries do not know that a population adds up as trips do.
         "tells_trips": part["tells_trips"] or publish != "travellers",
         # Entries of before there was rounding do not speak of it.

@@ -307,10 +307,7 @@ class Ledger:
             "spent": None if spent is None else spent.sequence,
             "waiting": self._waiting(coming, disclosures[0])._asdict() if disclosures else None,
             "approvals_needed": max(self.approvals_needed, approvals_needed or 0),
-            "parts": [
-                {name: getattr(one, name) for name in ("name", "k", "counted", "tells_trips", "rounded")}
-                for one in disclosures
-            ],
+            "parts": [{name: getattr(one, name) for name in IN_ENTRY} for one in disclosures],
         }
         try:
             content["data"] = self._write_data(made, coming, disclosures, spent)
@@ -557,6 +554,9 @@ class Ledger:
         tidy(self.folder / CHAIN)
         tidy(self.folder)
 
+
+IN_ENTRY = ("name", "k", "counted", "tells_trips", "rounded", "whole")
+"""What an entry says of each disclosure."""
 
 _TABLES = ("groups", "numbers")
 
