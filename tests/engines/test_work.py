@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import itertools
 import os
 import shutil
@@ -51,6 +53,19 @@ def test_runs_that_go_on_are_left_alone(tmp_path: Path) -> None:
         with work_folder(tmp_path, "another"):
             assert first.is_dir()
             assert second.is_dir()
+
+
+def test_without_locks_nothing_is_shared_or_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_lock(*asked: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", no_lock)
+    with work_folder(tmp_path, "key") as first, work_folder(tmp_path, "key") as second:
+        assert first != second
+        with work_folder(tmp_path, "another"):
+            assert first.is_dir()
+            assert second.is_dir()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_found_again_without_a_key(tmp_path: Path) -> None:

@@ -113,15 +113,16 @@ def work_folder(out: Path, key: str | None) -> Iterator[Path]:
         finally:
             # A Ctrl-C may have cut the first attempt short.
             _tidy(taken.folder, new)
-        os.close(taken.lock)
+        if taken.lock is not None:
+            os.close(taken.lock)
 
 
 @dataclass(frozen=True)
 class _Taken:
-    """A folder, and the lock on it."""
+    """A folder, and the lock on it, where the file system knows locks."""
 
     folder: Path
-    lock: int
+    lock: int | None
 
 
 def _tidy(folder: Path | None, new: Sequence[Path]) -> None:
@@ -134,27 +135,34 @@ def _tidy(folder: Path | None, new: Sequence[Path]) -> None:
 
 
 def _taken(out: Path, key: str | None) -> _Taken:
-    """Return the folder of a key, and the lock on it; another one where a run of that key goes on."""
-    for name in (*([] if key is None else [key]), secrets.token_hex(16)):
-        folder = out.absolute() / f"{PREFIX}{name}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        lock = _locked(folder)
-        if lock is not None:
-            return _Taken(folder, lock)
-    raise RuntimeError("a folder of a new name is locked")
+    """Return the folder of a key, and the lock on it; another one where a run of that key goes on.
+
+    Where the file system knows no locks, nobody can tell whether it does, and it is another one always.
+    """
+    folder = out.absolute() / f"{PREFIX}{secrets.token_hex(16)}"
+    folder.mkdir(mode=0o700)
+    lock = _locked(folder)
+    if key is None or lock is None:
+        return _Taken(folder, lock)
+    known = out.absolute() / f"{PREFIX}{key}"
+    known.mkdir(mode=0o700, exist_ok=True)
+    found = _locked(known)
+    if found is None:
+        return _Taken(folder, lock)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
+    return _Taken(known, found)
 
 
 def _locked(folder: Path) -> int | None:
-    """Return a lock on a folder that goes with the process; None where another process has it."""
+    """Return a lock on a folder that goes with the process; None where there is none to be had."""
     lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError:
+        # Another process has it; or, on some network file systems, nobody can have any.
         os.close(lock)
         return None
-    except OSError:
-        # Some network file systems know no locks: then nobody takes up or removes what others left.
-        return lock
     return lock
 
 
