@@ -155,10 +155,15 @@ def test_however_many_are_compared_at_once_the_counts_are_the_same(
     """Seventy released trajectories: several words of bits, or several arrays of trajectories."""
     trajectories = made(users=70, samples=4, seed=12, spread=1, days=1)
     samples, spans = samples_of(trajectories), spans_of(random_release(trajectories, seed=12))
-    for boxes, people, taken in ((1 << 18, 1 << 14, 1 << 21), (1, 1, 1 << 21), (20, 9, 1), (1 << 18, 64, 9)):
+    for boxes, people, taken, few in (
+        (1 << 18, 1 << 14, 1 << 21, 8),
+        (1, 1, 99, 1),
+        (20, 9, 1, 2),
+        (1 << 18, 64, 9, 3),
+    ):
         monkeypatch.setattr(screening, "LANES", lanes)
         monkeypatch.setattr(screening, "BOXES", boxes)
-        monkeypatch.setattr(screening, "AT_ONCE", (people, taken))
+        monkeypatch.setattr(screening, "AT_ONCE", (people, taken, few))
         parts = Screen.of(samples, spans)._near_each_other()
         assert sorted(np.concatenate(parts).tolist()) == list(range(70))
         assert all(len(part) == 1 or spans_in(spans, part) <= boxes for part in parts)

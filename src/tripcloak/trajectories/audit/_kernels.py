@@ -206,15 +206,15 @@ def _touched(rows: Any, starts: Any, sides: Sides, cuts: Any) -> Any:  # pragma:
 
 @njit(cache=True, nogil=True)
 def _choose(
-    first: int, offsets: Any, witnesses: Any, touched: Any, people: Any, left: Any, enough: int
+    first: int, kept: int, witnesses: Any, touched: Any, people: Any, left: Any
 ) -> Any:  # pragma: no cover - compiled
-    """Return how many people, from one on, may be held, and who comes next.
+    """Return how many people may be held, those kept before and others from one on, and who comes next.
 
     ``left`` gets, for each, a bit for every released trajectory that touches the cells of all witnesses.
     """
     slot, lanes = touched
-    found, taken, i = 0, 0, first
-    while i < len(witnesses) and found < len(people) and taken < enough:
+    found, i = kept, first
+    while i < len(witnesses) and found < len(people):
         some = np.uint64(0)
         for which in range(witnesses.shape[1]):
             at = slot[witnesses[i, which]]
@@ -227,24 +227,47 @@ def _choose(
         if some:
             people[found] = i
             found += 1
-            taken += offsets[i + 1] - offsets[i]
         i += 1
     return found, i
 
 
 @njit(cache=True, nogil=True)
-def _lay_samples(people: Any, offsets: Any, bins: Any, number: int) -> Any:  # pragma: no cover - compiled
+def _keep(people: Any, left: Any, first: int, last: int) -> int:  # pragma: no cover - compiled
+    """Move those up who may still be held, from one on; return how many they are with those before."""
+    kept = first
+    for q in range(first, last):
+        some = np.uint64(0)
+        for w in range(left.shape[1]):
+            left[kept, w] = left[q, w]
+            some |= left[q, w]
+        people[kept] = people[q]
+        kept += some != 0
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _strides(people: Any, offsets: Any, few: int) -> Any:  # pragma: no cover - compiled
+    """Return the first of how many samples is looked at, of each person: so that few are; 0: of all."""
+    strides = np.ones(len(people), np.int64)
+    if few:
+        for q in range(len(people)):
+            strides[q] += (offsets[people[q] + 1] - offsets[people[q]] - 1) // few
+    return strides
+
+
+@njit(cache=True, nogil=True)
+def _lay_samples(people: Any, strides: Any, offsets: Any, bins: Any, number: int) -> Any:  # pragma: no cover
     """Return samples of some people by bin of time: where each bin begins, whose, and bins of x and y."""
     t, x, y = bins
     begins = np.zeros(number + 1, np.int64)
-    for i in people:
-        for s in range(offsets[i], offsets[i + 1]):
+    for q in range(len(people)):
+        for s in range(offsets[people[q]], offsets[people[q] + 1], strides[q]):
             begins[t[s] + 1] += 1
     begins = np.cumsum(begins)
     put, whose = begins.copy(), np.empty(begins[-1], np.int32)
     places = np.empty((begins[-1], 2), np.uint16)
     for q in range(len(people)):
-        for s in range(offsets[people[q]], offsets[people[q] + 1]):
+        for s in range(offsets[people[q]], offsets[people[q] + 1], strides[q]):
             at = put[t[s]]
             put[t[s]] += 1
             whose[at], places[at, 0], places[at, 1] = q, x[s], y[s]
@@ -306,14 +329,17 @@ def _look_closer(
 @njit(cache=True, nogil=True)
 def _sweep(
     rows: Any, starts: Any, sides: Sides, boxes: Any, orders: Any, fine: Any,
-    people: Any, offsets: Any, t: Any, x: Any, y: Any, laid: Any, left: Any,
+    people: Any, offsets: Any, t: Any, x: Any, y: Any, few: int, bins: Any, left: Any,
 ) -> None:  # pragma: no cover - compiled  # fmt: skip
     """Clear from ``left`` the bits of released trajectories without some sample of a person.
 
+    Not all samples are looked at but some of each person, where few are asked for.
     Time runs bin by bin. At each, ``now`` says which trajectories are in which bins of x and of y: of all
     the bits of a word at once. Edges that cut a bin leave doubts, which are looked at one by one.
     """
-    (begins, begun), (ends, ended), (samples, whose, places) = orders[0], orders[1], laid
+    (begins, begun), (ends, ended) = orders
+    strides = _strides(people, offsets, few)
+    samples, whose, places = _lay_samples(people, strides, offsets, bins, len(fine[0][1]))
     words = left.shape[1]
     wide, high = len(fine[1][1]), len(fine[2][1])
     now = (
@@ -334,7 +360,7 @@ def _sweep(
             if gone[q]:
                 continue
             s = cursors[q]
-            cursors[q] += 1
+            cursors[q] += strides[q]
             mine, (touch_x, sure_x, touch_y, sure_y) = left[q], now
             across, sure_across = touch_x[places[k, 0]], sure_x[places[k, 0]]
             along, sure_along = touch_y[places[k, 1]], sure_y[places[k, 1]]
@@ -387,7 +413,7 @@ def count_holding(
     witnesses: NDArray[np.int32],
     fine: Any,
     bins: Any,
-    limits: tuple[int, int],
+    limits: tuple[int, int, int],
     support: NDArray[np.int64],
     both: NDArray[np.int64],
     members: NDArray[np.int64],
@@ -400,7 +426,8 @@ def count_holding(
     Boxes of one released trajectory are ordered by time and do not overlap. ``witnesses`` are cells between
     ``cuts`` in which everybody has samples: only released trajectories that touch them all are looked at.
     ``fine`` holds for time, x and y finer cuts, and the largest value of each bin between them; ``bins`` the
-    bins of all samples; ``limits`` how many people, and samples about, are looked at at a time.
+    bins of all samples; ``limits`` how many people, and samples about, are looked at at a time, and how
+    many samples of each person before all are.
 
     ``support`` grows, per person, by the released trajectories that hold all samples; ``both`` by those
     among them in which no box is without one; ``members`` gets, per released trajectory, the people it
@@ -415,12 +442,23 @@ def count_holding(
     orders = _by_bin(boxes[2][0][:, 0], times), _by_bin(boxes[2][0][:, 1], times)
     people = np.empty(min(limits[0], len(witnesses)), np.int64)
     left = np.empty((len(people), touched[1].shape[1]), np.uint64)
-    following = 0
-    while following < len(witnesses):
-        found, following = _choose(following, offsets, witnesses, touched, people, left, limits[1])
-        laid = _lay_samples(people[:found], offsets, bins, times)
-        _sweep(rows, starts, sides, boxes, orders, fine, people[:found], offsets, t, x, y, laid, left[:found])
-        for q in range(found):
+    against = (rows, starts, sides, boxes, orders, fine)
+    following, kept = 0, 0
+    while following < len(witnesses) or kept:
+        found, following = _choose(following, kept, witnesses, touched, people, left)
+        new = slice(kept, found)
+        _sweep(*against, people[new], offsets, t, x, y, limits[2], bins, left[new])
+        kept = _keep(people, left, kept, found)
+        if 2 * kept < len(people) and following < len(witnesses):
+            continue
+        last = 0
+        while last < kept:
+            first, taken = last, 0
+            while last < kept and taken < limits[1]:
+                taken += offsets[people[last] + 1] - offsets[people[last]]
+                last += 1
+            _sweep(*against, people[first:last], offsets, t, x, y, 0, bins, left[first:last])
+        for q in range(kept):
             i = people[q]
             for w in range(left.shape[1]):
                 word = left[q, w]
@@ -434,6 +472,7 @@ def count_holding(
                     support[i] += 1
                     both[i] += filled
                     members[r] += filled
+        kept = 0
 
 
 @njit(cache=True, nogil=True)

@@ -29,8 +29,8 @@ LANES = 2048
 BOXES = 1 << 18
 """Boxes of them at most, but for one that has more alone."""
 
-AT_ONCE = (1 << 14, 1 << 21)
-"""People who are compared with them at a time, and about how many samples of theirs."""
+AT_ONCE = (1 << 17, 1 << 21, 8)
+"""People who are compared with them at a time, about how many samples of theirs, how many of each first."""
 
 FINE = (1 << 14, 1 << 8, 1 << 8)
 """Into how many bins time, x and y are cut to tell quickly what lies in a box."""
