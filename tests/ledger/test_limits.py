@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from tripcloak.ground.errors import ImpossibleRequestError
+from tripcloak.flows.model import ODMatrix
+from tripcloak.ground.errors import ImpossibleRequestError, InputError
+from tripcloak.hierarchy import Hierarchy
 from tripcloak.ledger import limits
 from tripcloak.ledger.difference import within
 from tripcloak.ledger.disclosure import ABSENT, Disclosure, Whole
 from tripcloak.ledger.limits import facts_of_limits
 from tripcloak.ledger.prevention import refuse_new_facts
+from tripcloak.ledger.releasing import _refuse_another_mean
+from tripcloak.promises import AveragePeople, KAnonymity
+from tripcloak.promises.allof import all_of
 
 
 def told(name: str, groups: list[int], *, at_most: int, at_least: int = 0, k: int = 4) -> Disclosure:
@@ -77,3 +84,15 @@ def test_with_too_many_numbers_to_look_at_a_tight_limit_is_taken_to_tell(
     assert facts_of_limits(both, 4) == []
     monkeypatch.setattr(limits, "MOST_ATOMS", 1)
     assert len(facts_of_limits(both, 4)) == 1
+
+
+def test_a_mean_weight_is_not_told_of_other_people_again() -> None:
+    tree, here = Hierarchy.from_parents(["here"], [-1]), np.zeros(3, dtype=np.int32)
+    weights, asked = np.array([10.0, 20.0, 60.0]), all_of([KAnonymity(k=2), AveragePeople(k=2)])
+    three = ODMatrix.from_trips(tree, tree, here, here, weight=weights, person=np.arange(3))
+    two = ODMatrix.from_trips(tree, tree, here[1:], here[1:], weight=weights[1:], person=np.arange(2))
+    first = replace(told("first", [0] * 20, at_most=9), made={"promise": asked.resolve(three).stated()})
+    _refuse_another_mean(asked, three, [first])
+    _refuse_another_mean(all_of([KAnonymity(k=2), KAnonymity(k=80, unit="population")]), two, [first])
+    with pytest.raises(InputError, match="tell the weight of somebody who came or left"):
+        _refuse_another_mean(asked, two, [first])

@@ -46,6 +46,7 @@ from tripcloak.ledger.rounding import RoundingPrevention
 from tripcloak.ledger.store import Ledger, RecordedRelease, open_ledger
 from tripcloak.ledger.store.describing import flows_to_record, how_made
 from tripcloak.ledger.totals import with_safe_tables
+from tripcloak.promises import Promise
 
 Request = TypeVar("Request", bound=ReleaseRequest)
 Mode = Literal["coarsen", "withhold", "round"]
@@ -183,6 +184,7 @@ class _Preventing:
         matrix, records = reading.trips.matrix, reading.trips.records
         if records is None:
             raise InternalError("records were read without the key of the ledger")
+        _refuse_another_mean(method.promise, matrix, self.earlier)
         if not self.earlier:
             first = with_room(method, matrix, progress)
             to = None if self.base is None else RoundTo(self.base, self.secret)
@@ -227,6 +229,20 @@ class _Preventing:
         release = replace(release, publish=self.publish)
         self.tables.check(release.promise, release.publication)
         return with_safe_tables(matrix, release, self.tables, self.earlier, told)
+
+
+def _refuse_another_mean(promise: Promise, matrix: ODMatrix, earlier: Sequence[Disclosure]) -> None:
+    """Raise where another mean weight than before would be told: two of them tell somebody's weight."""
+    if not promise.averages:
+        return
+    made = [Promise.from_manifest(one.made["promise"]) for one in earlier if one.made is not None]
+    before = {one.thresholds["population"] for one in made if "population" in one.thresholds}
+    if before - {promise.resolve(matrix).thresholds["population"]}:
+        raise InputError(
+            "with a release of another threshold on population in the ledger, one that is worked out from "
+            "the mean weight would tell the weight of somebody who came or left; give the number yourself "
+            f"({spelt('k_population', 'N')})"
+        )
 
 
 @contextmanager

@@ -70,6 +70,11 @@ class AllOf(Promise):
         return any(promise.counts_people for promise in self.promises)
 
     @property
+    def averages(self) -> bool:
+        """Return whether any of them does."""
+        return any(promise.averages for promise in self.promises)
+
+    @property
     def plain(self) -> bool:
         """Return whether all of them are."""
         return all(promise.plain for promise in self.promises)

@@ -144,6 +144,11 @@ class AveragePeople(Promise):
         return True
 
     @property
+    def averages(self) -> bool:
+        """Return that it is."""
+        return True
+
+    @property
     def plain(self) -> bool:
         """Return that it asks for nothing else."""
         return True

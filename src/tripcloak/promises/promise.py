@@ -175,6 +175,11 @@ class Promise(ABC):
         return False
 
     @property
+    def averages(self) -> bool:
+        """Return whether a threshold of it is worked out from a mean of the input."""
+        return False
+
+    @property
     def plain(self) -> bool:
         """Return whether it asks for numbers of people and for nothing else."""
         return False
@@ -473,6 +478,11 @@ class PromiseOnPromise(Promise):
     def counts_people(self) -> bool:
         """Return whether the promise does."""
         return self.promise.counts_people
+
+    @property
+    def averages(self) -> bool:
+        """Return whether the promise does."""
+        return self.promise.averages
 
     @property
     def by_group(self) -> Self:
