@@ -95,7 +95,10 @@ def _tight(disclosures: Sequence[Disclosure], k: int) -> dict[int, Whole]:
     known = {number: one.whole for number, one in enumerate(disclosures) if one.whole is not None}
     above = {number for number, whole in known.items() if whole.most - whole.holds < k}
     below = {number for number, whole in known.items() if whole.holds - whole.least < k}
-    return {number: known[number] for number in sorted(above | below)} if above and below else {}
+    near = {number: known[number] for number in sorted(above | below)}
+    # Where nothing can be withheld, flows tell of all, and no limit tells more.
+    bounded = any(whole.least < whole.most for whole in near.values())
+    return near if above and below and bounded else {}
 
 
 class _Records(NamedTuple):
@@ -155,14 +158,18 @@ def _inside(some: Bools, group: Ints) -> Bools:
 
 def _least(records: _Records, inputs: Sequence[_Sum], trips: Bools) -> float:
     """Return how many of some trips there are at least, by all numbers; 1 where these are too many."""
-    if len(np.unique(_kinds([*records.group, trips]))) > MOST_ATOMS:
+    first = np.unique(_kinds([*records.group, trips]), return_index=True)[1]
+    if len(first) > MOST_ATOMS:
         return 1
-    flows = [
-        _Sum(group == number, least, most)
-        for group, room in zip(records.group, records.room, strict=True)
+    # One of each kind is enough: those of a kind are in the same sums.
+    group = records.group[:, first]
+    known = [one._replace(trips=one.trips[first]) for one in inputs]
+    known += [
+        _Sum(groups == number, least, most)
+        for groups, room in zip(group, records.room, strict=True)
         for number, (least, most) in enumerate(room.T.tolist())
     ]
-    return _Programme([*inputs, *flows], [*records.group, trips]).bound(trips, 0)
+    return _Programme(known, [*group, trips[first]]).bound(trips[first], 0)
 
 
 class _Programme:
