@@ -17,7 +17,7 @@ from tripcloak.ledger.contraction import Contraction, contract
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Facts, Term
 from tripcloak.ledger.joint import LeftOver, Proven, beside_the_known, left_over
-from tripcloak.ledger.nested import fewer_people
+from tripcloak.ledger.nested import fewer_people, repeated_trips
 from tripcloak.ledger.rooms import Rooms
 from tripcloak.ledger.sets import USUAL, Determined, Effort, Hanging, determined_sets
 from tripcloak.ledger.tying import tied_by_people
@@ -83,14 +83,16 @@ def attack(
     for fact in exact:
         asked[fact.atoms] = False
     between, all_room = _room(atoms, asked, k, exact, Rooms() if rooms is None else rooms)
-    fewer = fewer_people(atoms, disclosures, k)
+    fewer = fewer_people(atoms, disclosures, k) + repeated_trips(atoms, disclosures, k)
     found = sorted((*exact, *between, *fewer), key=lambda fact: (len(fact.terms), fact.terms))
     concerned = np.unique(np.concatenate([fact.atoms for fact in found])) if found else np.empty(0, int)
     return Facts(
         found=tuple(found),
         complete=complete and all_room,
         k=k,
-        people=atoms.different_people(concerned) if len(concerned) else 0,
+        people=max(
+            [atoms.different_people(concerned) if len(concerned) else 0, *(one.people for one in found)]
+        ),
         groups=len(atoms.published),
         atoms=len(atoms),
     )

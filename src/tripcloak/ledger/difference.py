@@ -107,6 +107,9 @@ class Difference:
             told = ", ".join(term.removeprefix("+ ") for term in terms)
             where = "all" if len(fact.atoms) == 1 else "one or more"
             return f"{fact.words()} lie in {where} of: {told}{rest}"
+        if fact.kind == "repeated":
+            around = " and ".join(term.removeprefix("- ") for term in terms[1:])
+            return f"{fact.words()} of {terms[0]} are repeated, as travellers are told beside {around}"
         share = "" if fact.divisor == 1 else f", divided by {fact.divisor}"
         return f"{' '.join(terms)}{share} = {fact.words().removeprefix('exactly ')}"
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from tripcloak.ground.arrays import Ints
 
-Kind = Literal["exact", "between", "people", "limits"]
+Kind = Literal["exact", "between", "people", "limits", "repeated"]
 
 IN_WORDS: dict[Kind, str] = {
     "exact": "a number of trips that follows by adding and subtracting",
     "between": "a number of trips that published numbers leave little room for",
     "people": "people of one flow who are not in another one inside it",
+    "repeated": "trips of people who have another one in the same flow, by numbers of trips and of people",
     "limits": "trips that are withheld, or left an input, where a stated limit leaves little room",
 }
 

@@ -1,4 +1,4 @@
-"""People of one flow who are not in another flow inside it: told by the difference of two numbers."""
+"""People of flows, one inside another: who are not in it, and who come again, as numbers of both tell."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tripcloak.ground.arrays import Ints
+from tripcloak.ground.arrays import Bools, Ints
 from tripcloak.ledger.atoms import Atoms
 from tripcloak.ledger.disclosure import Disclosure
 from tripcloak.ledger.facts import Fact, Term
@@ -48,6 +48,91 @@ def _between(atoms: Atoms, inner: tuple[int, Ints], outer: tuple[int, Ints], k: 
             )
         )
     return facts
+
+
+def repeated_trips(atoms: Atoms, disclosures: Sequence[Disclosure], k: int) -> list[Fact]:
+    """Return a fact for every flow in which at least one trip, and fewer than k, are of people with another.
+
+    Trips less travellers are those. Travellers in steps leave enough room in one release; steps of another k
+    may narrow it, of the same flow, of one inside it, or of one around it. What a release tells by itself is
+    no further fact.
+    """
+    told = [(at, one) for at, one in enumerate(disclosures) if one.travellers is not None and one.tells_trips]
+    known = {at: _Known.of(one, k) for at, one in told}
+    for inner, one in known.items():
+        for outer, other in known.items():
+            if inner != outer:
+                small, large = _nested(atoms, inner, outer)
+                alike, same = _same(atoms, inner, outer)
+                one.share(other, alike, same, later=inner < outer)
+                one.narrow(other, inner, outer, (np.append(small, alike), np.append(large, same)))
+    return [fact for at, one in known.items() for fact in one.facts(at, k)]
+
+
+class _Known:
+    """How many travellers each flow of a release may have, and by which other flow that is known."""
+
+    def __init__(self, trips: Ints, travellers: Ints, alone: Bools) -> None:
+        self.trips, self.own, self.alone = trips, travellers, alone
+        self.least, self.most = travellers.copy()
+        self.by: dict[int, set[Term]] = {}
+        self.again = np.zeros(len(trips), dtype=bool)
+
+    @classmethod
+    def of(cls, one: Disclosure, k: int) -> _Known:
+        assert one.travellers is not None
+        least, most = one.travellers
+        return cls(one.trips, one.travellers, (one.trips - most >= 1) & (one.trips - least < k))
+
+    def share(self, other: _Known, mine: Ints, theirs: Ints, *, later: bool) -> None:
+        """Take in which flows of two releases are the same: what one of them tells is told of both."""
+        told = self.alone[mine] | other.alone[theirs]
+        self.alone[mine] = other.alone[theirs] = told
+        if later:
+            other.again[theirs] = True
+
+    def narrow(self, other: _Known, inner: int, outer: int, lying: tuple[Ints, Ints]) -> None:
+        """Take in what flows of another release around these tell of these, and these of those."""
+        small, large = lying
+        tells = (other.own[1, large] < self.most[small]) | (self.own[0, small] > other.least[large])
+        for a, b in zip(small[tells].tolist(), large[tells].tolist(), strict=True):
+            if other.own[1, b] < self.most[a]:
+                self.most[a] = other.own[1, b]
+                self.by.setdefault(a, set()).add(Term(-1, outer, b, int(other.own[0, b])))
+            if self.own[0, a] > other.least[b]:
+                other.least[b] = self.own[0, a]
+                other.by.setdefault(b, set()).add(Term(-1, inner, a, int(self.own[0, a])))
+
+    def facts(self, at: int, k: int) -> list[Fact]:
+        """Return the facts about the flows of this release, given its number."""
+        least, most = self.trips - self.most, self.trips - self.least
+        found = np.flatnonzero((least >= 1) & (most < k) & ~self.alone & ~self.again)
+        return [
+            Fact(
+                kind="repeated",
+                least=int(least[group]),
+                most=int(most[group]),
+                people=int(most[group]),
+                terms=(Term(1, at, group, int(self.trips[group])), *sorted(self.by.get(group, ()))),
+            )
+            for group in found.tolist()
+        ]
+
+
+def _same(atoms: Atoms, one: int, other: int) -> tuple[Ints, Ints]:
+    """Return the groups of one release that hold the same as a group of another, and that group."""
+    first, behind, start, end = (int(atoms.start[at]) for at in (one, one + 1, other, other + 1))
+    inside = atoms.group[:, one] >= 0
+    mine, theirs = atoms.group[inside, one] - first, atoms.group[inside, other] - start
+    partner = np.full(behind - first, -1)
+    partner[mine] = np.maximum(theirs, -1)
+    met = np.bincount(mine[partner[mine] == theirs], minlength=len(partner))
+    there = atoms.group[:, other]
+    size = np.bincount(there[there >= 0] - start, minlength=end - start)
+    whole = (partner >= 0) & (met == np.bincount(mine, minlength=len(partner)))
+    alike = np.flatnonzero(whole)
+    alike = alike[size[partner[alike]] == met[alike]]
+    return alike, partner[alike]
 
 
 def _nested(atoms: Atoms, one: int, other: int) -> tuple[Ints, Ints]:
