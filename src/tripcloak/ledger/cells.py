@@ -31,14 +31,16 @@ class Cells:
     def __init__(self, before: Splitting, records: KeyedRecords, enough: int) -> None:
         self.before, self.records, self.enough = before, records, enough
         # A record of every flow, which stands for all of them in releases that group whole flows.
-        self._example = np.zeros(int(records.flow.max(initial=-1)) + 1, dtype=np.int64)
-        self._example[records.flow] = np.arange(len(records.flow))
+        self._example = np.zeros(int(records.flow.max(initial=-1)) + 1, dtype=np.int32)
+        self._example[records.flow] = np.arange(len(records.flow), dtype=np.int32)
         flow = np.zeros(len(before.known), dtype=np.int32)
         flow[before.known.place(records.record)] = records.flow + 1
         self.order, self.start = before.order, before.start
         self.atom = np.arange(len(before.start) - 1)
         self._people: tuple[Ints, tuple[Ints, Ints]] | None = None
-        self._split(flow, int(records.flow.max(initial=-1)) + 2)
+        # The flow of every cell, -1 for none.
+        self._flow = np.full(len(self.atom), NONE, dtype=np.int32)
+        self._flow = self._split(flow, len(self._example) + 1) - np.int32(1)
 
     def __repr__(self) -> str:
         return f"<Cells: {len(self.atom):,} of {self.before!r}>"
@@ -51,15 +53,16 @@ class Cells:
         from tripcloak.ledger._kernels.groups import are_uniform, split
 
         known = self.before.known
-        for one in new:
+        by_flow = [self._by_flow(one) for one in new]
+        for one, whole in zip(new, by_flow, strict=True):
             known.learn(one)
-            if not self._by_flow(one) and not are_uniform(self.order, self.start, known.codes(one)):
+            if not whole and not are_uniform(self.order, self.start, known.codes(one)):
                 self._split(known.codes(one), one.n_groups + 1)
         n = self.before.n_groups
         order, group = np.arange(len(self.atom), dtype=np.int32), self.before.group
         start = np.searchsorted(self.atom, np.arange(len(group) + 1))
-        for one in new:
-            code = self._codes(one)
+        for one, whole in zip(new, by_flow, strict=True):
+            code = self._codes_by_flow(one) if whole else self._codes(one)
             order, start, before, told = split(order, start, code, one.n_groups + 1)
             group = np.column_stack([group[before], np.where(told > 0, told - 1 + n, NONE)])
             n += one.n_groups
@@ -84,12 +87,19 @@ class Cells:
         """Return the group of every cell in a release, from 1; 0 where it is in none."""
         return self.before.known.codes(one)[self.order[self.start[:-1]]]
 
-    def _split(self, code: Ints, n_codes: int) -> None:
-        """Split the cells further by a code of every record."""
+    def _codes_by_flow(self, one: Disclosure) -> Ints:
+        """Return the same of a release that has all records of a flow in one group."""
+        of_flow = np.append(np.maximum(one.group[self._example] + 1, 0), 0).astype(np.int32)
+        code: Ints = of_flow[self._flow]
+        return code
+
+    def _split(self, code: Ints, n_codes: int) -> Ints:
+        """Split the cells further by a code of every record, and return that of every cell."""
         from tripcloak.ledger._kernels.groups import split
 
-        self.order, self.start, before, _ = split(self.order, self.start, code, n_codes)
-        self.atom, self._people = self.atom[before], None
+        self.order, self.start, before, told = split(self.order, self.start, code, n_codes)
+        self.atom, self._flow, self._people = self.atom[before], self._flow[before], None
+        return told
 
     def _trips(self) -> Ints:
         weight = self.before.known.weight

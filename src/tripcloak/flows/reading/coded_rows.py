@@ -154,17 +154,16 @@ class CodedRows:
         flow_of
             The flow of every row that stays, if :meth:`flows` told it; else it is looked up.
         """
-        names = [name for name in ("record", "person", "trips") if name in self.spool]
-        parts: dict[str, list[Ints]] = {name: [] for name in names}
-        for start, columns in self._chunks(names):
-            stay = self._stay(start, len(columns["record"]))
-            for name in names:
-                parts[name].append(columns[name] if stay is None else columns[name][stay])
-        joined = {name: np.concatenate(parts.pop(name)) for name in names}
+        joined = {name: self._staying(name) for name in ("record", "person", "trips") if name in self.spool}
         flow = self._found(matrix) if flow_of is None or NOT_KNOWN in flow_of[:1] else flow_of
         return digests.numbered(
             joined.pop("record"), flow, number=joined.get("person"), trips=joined.get("trips")
         )
+
+    def _staying(self, name: str) -> Ints:
+        """Return one column of the rows that stay."""
+        column = self.spool.column(name)
+        return column if self.duplicate is None else column[~self.duplicate]
 
     def _found(self, matrix: ODMatrix) -> Ints:
         """Return the flow of every row that stays, found in the matrix."""

@@ -67,16 +67,20 @@ class RecordDigests:
         number
             The number of each row's person, ``NOBODY`` where it has none.
         """
-        mark = self.of_texts(texts)
-        digest = self._of_words(np.full(len(mark), _PERSON), mark)
-        digest[number == NOBODY] = 0
         highest = int(number.max(initial=NOBODY)) + 1
         if highest > len(self._people):
             room = np.zeros(max(highest, 2 * len(self._people)), dtype=np.uint64)
             room[: len(self._people)] = self._people
             self._people = room
-        known = number != NOBODY
-        self._people[number[known]] = digest[known]
+        there = number != NOBODY
+        digest = np.zeros(len(number), dtype=np.uint64)
+        digest[there] = self._people[number[there]]
+        # Most people of a batch were in one before.
+        new = np.flatnonzero(there & (digest == 0))
+        if len(new):
+            mark = self.of_texts(texts.take(new))
+            digest[new] = self._of_words(np.full(len(mark), _PERSON), mark)
+            self._people[number[new]] = digest[new]
         return digest
 
     def of_each(self, people: pa.Array) -> KeyedRecords:
