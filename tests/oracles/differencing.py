@@ -246,15 +246,14 @@ def places_among(some: Sequence[int], others: Sequence[int]) -> list[int]:
     return [list(others).index(one) if one in others else -1 for one in some]
 
 
-def lying_in(mine: Sequence[int], theirs: Sequence[int]) -> list[tuple[int, int]]:
-    """Return groups that lie in a group of another release which holds more atoms, and those."""
+def lying_in(mine: Sequence[int], theirs: Sequence[int]) -> list[tuple[int, int, bool]]:
+    """Return groups that lie in a group of another release, those, and whether these hold the same atoms."""
     pairs = []
     for group in sorted(set(mine) - {-1}):
         around = {there for own, there in zip(mine, theirs, strict=True) if own == group}
         if len(around) == 1 and -1 not in around:
             (there,) = around
-            if list(theirs).count(there) > list(mine).count(group):
-                pairs.append((group, there))
+            pairs.append((group, there, list(theirs).count(there) == list(mine).count(group)))
     return pairs
 
 

@@ -29,7 +29,8 @@ def fewer_people(atoms: Atoms, disclosures: Sequence[Disclosure], k: int) -> lis
 def _between(atoms: Atoms, inner: tuple[int, Ints], outer: tuple[int, Ints], k: int) -> list[Fact]:
     """Return the facts of the flows of one release that lie in flows of another."""
     (one, told), (other, more) = inner, outer
-    small, large = _nested(atoms, one, other)
+    small, large, same = _lying(atoms, one, other)
+    small, large = small[~same], large[~same]
     least = np.maximum(more[0, large] - told[1, small], 0)
     most = more[1, large] - told[0, small]
     facts = []
@@ -62,20 +63,19 @@ def repeated_trips(atoms: Atoms, disclosures: Sequence[Disclosure], k: int) -> l
     for inner, one in known.items():
         for outer, other in known.items():
             if inner != outer:
-                small, large = _nested(atoms, inner, outer)
-                alike, same = _same(atoms, inner, outer)
-                one.share(other, alike, same, later=inner < outer)
-                one.narrow(other, inner, outer, (np.append(small, alike), np.append(large, same)))
+                small, large, same = _lying(atoms, inner, outer)
+                one.share(other, small[same], large[same], later=inner < outer)
+                one.lies_in(other, (inner, outer), (small, large))
     return [fact for at, one in known.items() for fact in one.facts(at, k)]
 
 
 class _Known:
-    """How many travellers each flow of a release may have, and by which other flow that is known."""
+    """How many travellers each flow of a release may have, and by which other flows that is known."""
 
     def __init__(self, trips: Ints, travellers: Ints, alone: Bools) -> None:
         self.trips, self.own, self.alone = trips, travellers, alone
         self.least, self.most = travellers.copy()
-        self.by: dict[int, set[Term]] = {}
+        self.beside: list[tuple[int, Ints, Ints, Ints]] = []
         self.again = np.zeros(len(trips), dtype=bool)
 
     @classmethod
@@ -91,17 +91,21 @@ class _Known:
         if later:
             other.again[theirs] = True
 
-    def narrow(self, other: _Known, inner: int, outer: int, lying: tuple[Ints, Ints]) -> None:
-        """Take in what flows of another release around these tell of these, and these of those."""
+    def lies_in(self, other: _Known, numbers: tuple[int, int], lying: tuple[Ints, Ints]) -> None:
+        """Take in what flows of another release around these tell of these, and these of those.
+
+        Parameters
+        ----------
+        numbers
+            Which release this one is, and which the other.
+        lying
+            Flows of this one, and for each a flow of the other that it lies in.
+        """
         small, large = lying
-        tells = (other.own[1, large] < self.most[small]) | (self.own[0, small] > other.least[large])
-        for a, b in zip(small[tells].tolist(), large[tells].tolist(), strict=True):
-            if other.own[1, b] < self.most[a]:
-                self.most[a] = other.own[1, b]
-                self.by.setdefault(a, set()).add(Term(-1, outer, b, int(other.own[0, b])))
-            if self.own[0, a] > other.least[b]:
-                other.least[b] = self.own[0, a]
-                other.by.setdefault(b, set()).add(Term(-1, inner, a, int(self.own[0, a])))
+        np.minimum.at(self.most, small, other.own[1, large])
+        np.maximum.at(other.least, large, self.own[0, small])
+        self.beside.append((numbers[1], small, large, other.own))
+        other.beside.append((numbers[0], large, small, self.own))
 
     def facts(self, at: int, k: int) -> list[Fact]:
         """Return the facts about the flows of this release, given its number."""
@@ -113,30 +117,24 @@ class _Known:
                 least=int(least[group]),
                 most=int(most[group]),
                 people=int(most[group]),
-                terms=(Term(1, at, group, int(self.trips[group])), *sorted(self.by.get(group, ()))),
+                terms=(Term(1, at, group, int(self.trips[group])), *self._by(group)),
             )
             for group in found.tolist()
         ]
 
-
-def _same(atoms: Atoms, one: int, other: int) -> tuple[Ints, Ints]:
-    """Return the groups of one release that hold the same as a group of another, and that group."""
-    first, behind, start, end = (int(atoms.start[at]) for at in (one, one + 1, other, other + 1))
-    inside = atoms.group[:, one] >= 0
-    mine, theirs = atoms.group[inside, one] - first, atoms.group[inside, other] - start
-    partner = np.full(behind - first, -1)
-    partner[mine] = np.maximum(theirs, -1)
-    met = np.bincount(mine[partner[mine] == theirs], minlength=len(partner))
-    there = atoms.group[:, other]
-    size = np.bincount(there[there >= 0] - start, minlength=end - start)
-    whole = (partner >= 0) & (met == np.bincount(mine, minlength=len(partner)))
-    alike = np.flatnonzero(whole)
-    alike = alike[size[partner[alike]] == met[alike]]
-    return alike, partner[alike]
+    def _by(self, group: int) -> list[Term]:
+        """Return the flows by which the travellers of one are known as they are, but for its own."""
+        terms = set()
+        for release, mine, theirs, own in self.beside:
+            for other in theirs[mine == group].tolist():
+                below = own[1, other] == self.most[group] < self.own[1, group]
+                if below or own[0, other] == self.least[group] > self.own[0, group]:
+                    terms.add(Term(-1, release, other, int(own[0, other])))
+        return sorted(terms)
 
 
-def _nested(atoms: Atoms, one: int, other: int) -> tuple[Ints, Ints]:
-    """Return the groups of one release that lie in a group of another, and that group, which holds more."""
+def _lying(atoms: Atoms, one: int, other: int) -> tuple[Ints, Ints, Bools]:
+    """Return the groups of one release that lie in a group of another, that group, and which are the same."""
     from tripcloak.ledger._kernels.groups import lying_in
 
     ends = (int(atoms.start[at]) for at in (one, one + 1, other, other + 1))

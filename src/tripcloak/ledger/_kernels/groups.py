@@ -266,8 +266,8 @@ def sorted_by(code: Ints, n: int) -> tuple[Ints, Ints]:  # pragma: no cover - co
 @njit(cache=True)
 def lying_in(
     mine: Ints, theirs: Ints, first: int, behind: int, other_first: int, other_behind: int
-) -> tuple[Ints, Ints]:  # pragma: no cover - compiled
-    """Return the groups of one release that lie in a group of another which holds more, and that group.
+) -> tuple[Ints, Ints, Bools]:  # pragma: no cover - compiled
+    """Return the groups of one release that lie in a group of another, that group, and which are the same.
 
     Parameters
     ----------
@@ -291,7 +291,8 @@ def lying_in(
             around[group] = there if around[group] in (-2, there) else -1
     small, large = [0 for _ in range(0)], [0 for _ in range(0)]
     for group in range(len(around)):
-        if around[group] >= 0 and parts[around[group]] > own[group]:
+        if around[group] >= 0:
             small.append(group)
             large.append(around[group])
-    return np.array(small, dtype=np.int64), np.array(large, dtype=np.int64)
+    inner, outer = np.array(small, dtype=np.int64), np.array(large, dtype=np.int64)
+    return inner, outer, parts[outer] == own[inner]
