@@ -51,6 +51,17 @@ def test_ctrl_c_ends_an_audit_in_the_middle_of_a_query(query: str) -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def test_no_room_for_a_thread_is_no_room_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    before = signal.set_wakeup_fd(-1)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(MemoryError, match="new thread"), connect():
+        pass
+    assert signal.set_wakeup_fd(before) == -1, "nobody is woken any more"
+
+
 def test_other_errors_of_a_rule_are_not_swallowed() -> None:
     def stumble(case: Nothing) -> None:
         """Stumbles over its own feet."""

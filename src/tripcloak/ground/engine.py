@@ -98,8 +98,8 @@ def _ended_by_signals(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     os.set_blocking(tell, False)
     before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
     watch = threading.Thread(target=_watch, args=(told, before, con), daemon=True)
-    watch.start()
     try:
+        _start(watch)
         yield
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
@@ -109,8 +109,17 @@ def _ended_by_signals(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     finally:
         signal.set_wakeup_fd(before, warn_on_full_buffer=before < 0)
         os.close(tell)
-        watch.join()
+        if watch.ident is not None:
+            watch.join()
         os.close(told)
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start a thread; where its stack does not fit, that is said as of everything else that does not fit."""
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise MemoryError(str(error)) from None
 
 
 def _watch(told: int, before: int, con: duckdb.DuckDBPyConnection) -> None:
