@@ -111,8 +111,8 @@ def output_path(given: str | os.PathLike[str]) -> Path:
     if (scheme := address_among(given)) is not None:
         raise InputError(
             f"expected a path of this machine to write to, and found an address with {scheme}://. Releases "
-            f"of trips and of trajectories go to one with {spelt('engine', 'spark')}; else write to a path, "
-            "and put the folder there afterwards"
+            f"of trips and of trajectories go to one with {spelt('engine', 'spark')}; else write to a path "
+            f"({spelt('out', 'DIR')}), and put the folder there afterwards"
         )
     written, place = Path(given), given_path(given)
     if place != written and os.path.lexists(written.parts[0]):
